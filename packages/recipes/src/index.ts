@@ -18,6 +18,8 @@ export { Once, type OnceOptions, type OnceOutcome, type OnceRunOptions } from '.
 export {
   type AssignedPartition,
   PartitionGroup,
+  type PartitionGroupEvents,
+  type PartitionGroupListener,
   type PartitionGroupOptions,
   type PartitionWork,
 } from './partition-group/partition-group.js'

@@ -90,7 +90,7 @@ export class GroupModel {
   join(count: number): void {
     for (let joined = 0; joined < count; joined += 1) {
       const place = this.#nextPlace++
-      const record = { place, isLeaving: false, share: { held: [], claimed: [], draining: [] } }
+      const record = { place, partitions: this.partitions, isLeaving: false, share: { held: [], claimed: [], draining: [] } }
       this.workers.set(place, {
         place,
         phase: this.#options.random(),
@@ -175,7 +175,6 @@ export class GroupModel {
     return decide(
       this.#recordOf(worker),
       others.map(({ record }) => record),
-      this.partitions,
     )
   }
 
@@ -190,7 +189,6 @@ export class GroupModel {
         const told = decide(
           record,
           records.filter((other) => other !== record),
-          this.partitions,
         )
         // An acquisition and a release write a record.
         if (told.giveUp.length > 0 || told.claim.length !== record.share.claimed.length) this.#pay(2, 0)
@@ -257,7 +255,7 @@ export class GroupModel {
 
   #recordOf(worker: Worker): Member {
     const share = { held: [...worker.held], claimed: [...worker.claimed], draining: [...worker.draining.keys()] }
-    return { place: worker.place, isLeaving: worker.state === 'leaving', share }
+    return { place: worker.place, partitions: this.partitions, isLeaving: worker.state === 'leaving', share }
   }
 
   #write(worker: Worker): void {

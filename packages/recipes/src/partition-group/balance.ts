@@ -4,6 +4,8 @@ import type { Share } from './share.js'
 export interface Member {
   /** The number of its place in the group: different for each member. */
   readonly place: number
+  /** The number of partitions that it was given: it knows those with smaller numbers, and owns no others. */
+  readonly partitions: number
   /** It gives up all of its partitions and takes no others. */
   readonly isLeaving: boolean
   readonly share: Share
@@ -17,16 +19,18 @@ export interface Decision {
   readonly giveUp: readonly number[]
 }
 
-/** The state of the group in one look at it. */
-interface GroupView {
-  /** Without those that leave, in the order of their places. */
-  readonly staying: readonly Member[]
-  /** For each member that stays: the partitions that it holds, or claims before others. */
-  readonly counts: readonly number[]
-  /** For each member that stays: its claims that count. */
-  readonly claims: readonly (readonly number[])[]
-  /** The partitions that no member holds for long or claims, in the order of their numbers. */
-  readonly pool: readonly number[]
+/** A member that stays, with the partitions that it is going to have. */
+interface Planned {
+  readonly place: number
+  readonly partitions: number
+  /** Those that it holds, in the order in which they were taken. */
+  readonly held: number[]
+  /** Those that it claims, before others. */
+  readonly claimed: number[]
+  /** Those that no member holds for long or claims: to be claimed now. */
+  readonly free: number[]
+  /** Those that another member gives up first: to be claimed in a later round. */
+  readonly coming: number[]
 }
 
 /**
@@ -34,77 +38,136 @@ interface GroupView {
  * view divide the free partitions between them without a conflict. With different views two may claim one partition; then
  * its lease decides.
  *
- * The fair shares are `base = ⌊partitions / members⌋` and `base + 1`. A member gives up
- * - each partition above `base + 1`;
- * - one more if it has `base + 1`, if a member has less than `base`, and the free partitions and those above do not suffice.
+ * Each member makes the same plan for the whole group, and carries its own part out:
+ * - A free partition goes to the member with the fewest partitions among those that know it. The partitions that the fewest
+ *   members know come first.
+ * - Then a member gives a partition to another one that knows it and has at least two fewer, as often as that is possible.
  *
  * So nothing moves while the shares differ by at most 1, and between members that stay as few partitions move as possible.
- * The partitions that the member has had for longest are given up first, so that none moves twice in a row. A free
- * partition is claimed by a member that has less than `base`; when there is none, by one that has `base`. `self.share.held`
- * is in the order in which the partitions were taken.
+ * The partitions that the member has had for longest are given up first, so that none moves twice in a row.
+ * `self.share.held` is in the order in which the partitions were taken.
+ *
+ * While two numbers of partitions are deployed, each partition is for the members that know it. Members with different
+ * numbers may then have shares that differ by more: the partitions that only one of them knows cannot move.
  */
-export function decide(self: Member, others: readonly Member[], partitions: number): Decision {
-  const view = viewOf(self, others, partitions)
-  const { staying, counts, claims, pool } = view
-  const own = staying.indexOf(self)
-  const claimed = claims[own]
-  if (claimed === undefined) return { claim: [], giveUp: self.share.held }
-  const base = Math.floor(partitions / staying.length)
-  const surplus = surplusOf(own, view, base)
-  if (surplus > 0) {
-    // Claims first: they move nothing.
-    const kept = Math.max(0, claimed.length - surplus)
-    return { claim: claimed.slice(0, kept), giveUp: self.share.held.slice(0, surplus - (claimed.length - kept)) }
+export function decide(self: Member, others: readonly Member[]): Decision {
+  if (self.isLeaving) return { claim: [], giveUp: self.share.held }
+  const plan = planOf(self, others)
+  const numbers = [...new Set(plan.map(({ partitions }) => partitions))]
+  let hasMoved = true
+  while (hasMoved) hasMoved = moveOne(plan, numbers)
+  const own = plan.find(({ place }) => place === self.place)
+  const kept = new Set(own?.held)
+  return {
+    claim: [...(own?.claimed ?? []), ...(own?.free ?? [])],
+    giveUp: self.share.held.filter((partition) => !kept.has(partition)),
   }
-  return { claim: [...claimed, ...claimable(own, counts, pool, base)], giveUp: [] }
 }
 
-function viewOf(self: Member, others: readonly Member[], partitions: number): GroupView {
+/** The plan in which each member keeps its partitions, and the free ones are divided. In the order of the places. */
+function planOf(self: Member, others: readonly Member[]): readonly Planned[] {
   const staying = [self, ...others].filter(({ isLeaving }) => !isLeaving).sort((one, other) => one.place - other.place)
-  const counts = staying.map(() => 0)
-  const claims: number[][] = staying.map(() => [])
-  const isTaken = new Uint8Array(partitions)
-  const take = (place: number, partition: number): boolean => {
-    if (partition >= partitions || isTaken[partition] === 1) return false
+  const isTaken = new Uint8Array(Math.max(...staying.map(({ partitions }) => partitions)))
+  const take = (partition: number): boolean => {
+    if (partition >= isTaken.length || isTaken[partition] === 1) return false
     isTaken[partition] = 1
-    counts[place] = (counts[place] ?? 0) + 1
     return true
   }
   // Our own leases are certain; the records of others may be a little old.
-  const own = staying.indexOf(self)
-  for (const partition of staying[own]?.share.held ?? []) take(own, partition)
-  for (const [place, { share }] of staying.entries()) for (const partition of share.held) take(place, partition)
-  for (const [place, { share }] of staying.entries()) {
-    for (const partition of share.claimed) if (take(place, partition)) claims[place]?.push(partition)
+  const ownHeld = self.share.held.filter(take)
+  const plan = staying.map((member): Planned => {
+    const held = member === self ? ownHeld : member.share.held.filter(take)
+    return { place: member.place, partitions: member.partitions, held, claimed: [], free: [], coming: [] }
+  })
+  for (const [at, { share }] of staying.entries()) plan[at]?.claimed.push(...share.claimed.filter(take))
+  const numbers = [...new Set(plan.map(({ partitions }) => partitions))].sort((one, other) => other - one)
+  for (const [at, number] of numbers.entries()) {
+    const free: number[] = []
+    for (let partition = numbers[at + 1] ?? 0; partition < number; partition += 1) {
+      if (isTaken[partition] === 0) free.push(partition)
+    }
+    divide(
+      free,
+      plan.filter(({ partitions }) => partitions >= number),
+    )
   }
-  const pool: number[] = []
-  for (let partition = 0; partition < partitions; partition += 1) if (isTaken[partition] === 0) pool.push(partition)
-  return { staying, counts, claims, pool }
+  return plan
 }
 
-/** How many partitions the member has to give up. */
-function surplusOf(own: number, { staying, counts, claims, pool }: GroupView, base: number): number {
-  const most = base + 1
-  const count = counts[own] ?? 0
-  if (count < most) return 0
-  const lacking = counts.reduce((sum, other) => sum + Math.max(0, base - other), 0)
-  const above = counts.reduce((sum, other) => sum + Math.max(0, other - most), 0)
-  const stillLacking = lacking - pool.length - above
-  // Of the members with one partition more than others, those that only claim it come first.
-  const givers = [...staying.keys()]
-    .filter((place) => (counts[place] ?? 0) >= most)
-    .sort((one, other) => Number(claims[one]?.length === 0) - Number(claims[other]?.length === 0) || one - other)
-  return count - most + (givers.indexOf(own) < stillLacking ? 1 : 0)
+/** Gives each of the members a row of the free partitions, so that the fewest partitions become more first. */
+function divide(free: readonly number[], members: readonly Planned[]): void {
+  const counts = members.map(countOf)
+  for (let given = 0; given < free.length; given += 1) {
+    const least = counts.indexOf(Math.min(...counts))
+    counts[least] = (counts[least] ?? 0) + 1
+  }
+  let start = 0
+  for (const [at, member] of members.entries()) {
+    const end = start + (counts[at] ?? 0) - countOf(member)
+    member.free.push(...free.slice(start, end))
+    start = end
+  }
 }
 
-/** The free partitions that the member claims: every member has a part of the pool of its own. */
-function claimable(own: number, counts: readonly number[], pool: readonly number[], base: number): readonly number[] {
-  const lacks = counts.map((count) => Math.max(0, base - count))
-  if (lacks.some((lack) => lack > 0)) {
-    const start = lacks.slice(0, own).reduce((sum, lack) => sum + lack, 0)
-    return pool.slice(start, start + (lacks[own] ?? 0))
+/** Moves one partition to a member that has at least two fewer. `false`: there is none to move. */
+function moveOne(plan: readonly Planned[], numbers: readonly number[]): boolean {
+  for (const number of numbers) {
+    const taker = takerOf(plan, number)
+    const giver = taker && giverOf(plan, number)
+    if (taker === undefined || giver === undefined || countOf(giver) < countOf(taker) + 2) continue
+    move(giver, taker)
+    return true
   }
-  if (counts[own] !== base) return []
-  const place = counts.slice(0, own).filter((count) => count === base).length
-  return pool.slice(place, place + 1)
+  return false
+}
+
+/** The member with the fewest partitions among those with this number of them. */
+function takerOf(plan: readonly Planned[], number: number): Planned | undefined {
+  let least: Planned | undefined
+  for (const member of plan) {
+    if (member.partitions !== number) continue
+    if (least === undefined || countOf(member) < countOf(least)) least = member
+  }
+  return least
+}
+
+/** The member with the most partitions among those that have one below this number; first if it does not hold that one yet. */
+function giverOf(plan: readonly Planned[], number: number): Planned | undefined {
+  let most: Planned | undefined
+  let isHeld = true
+  for (const member of plan) {
+    const difference = countOf(member) - (most === undefined ? 0 : countOf(most))
+    if (difference < 0 || (difference === 0 && !isHeld)) continue
+    const isFree = canGive(member, number, false)
+    if (!isFree && (difference === 0 || !canGive(member, number))) continue
+    most = member
+    isHeld = !isFree
+  }
+  return most
+}
+
+function countOf({ held, claimed, free, coming }: Planned): number {
+  return held.length + claimed.length + free.length + coming.length
+}
+
+/** Whether the member has a partition that members with this number of partitions know. */
+function canGive({ held, claimed, free, coming }: Planned, number: number, withHeld = true): boolean {
+  const isKnown = (partition: number): boolean => partition < number
+  return free.some(isKnown) || coming.some(isKnown) || claimed.some(isKnown) || (withHeld && held.some(isKnown))
+}
+
+function move({ held, claimed, free, coming }: Planned, taker: Planned): void {
+  const isKnown = (partition: number): boolean => partition < taker.partitions
+  for (const [from, to] of [
+    [free, taker.free],
+    [coming, taker.coming],
+    [claimed, taker.coming],
+  ] as const) {
+    const at = from.findLastIndex(isKnown)
+    if (at >= 0) {
+      to.push(...from.splice(at, 1))
+      return
+    }
+  }
+  taker.coming.push(...held.splice(held.findIndex(isKnown), 1))
 }

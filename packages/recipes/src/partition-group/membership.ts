@@ -1,6 +1,7 @@
 import { type Clock, type CreateLeaseOptions, createLease, type LeaseStore, listLeases } from '@leasehold/core'
+import { roomOf } from '../metadata-room.js'
 import type { Member } from './balance.js'
-import { decodeShare, encodeShare, type Share } from './share.js'
+import { decodeShare, encodeShare, largestGroup, type Share } from './share.js'
 
 /** How many places a worker tries in one round until it finds a free one. */
 const ATTEMPTS = 8
@@ -70,8 +71,9 @@ export class Membership {
     const members: Member[] = []
     for await (const { place, isFree, metadata } of this.#places(signal)) {
       if (isFree || place === this.#place) continue
-      const share = decodeShare(metadata.share, this.#options.partitions)
-      members.push({ place, isLeaving: metadata.leaving === 'true', share })
+      const partitions = this.#numberIn(metadata.partitions)
+      const share = decodeShare(metadata.share, partitions)
+      members.push({ place, partitions, isLeaving: metadata.leaving === 'true', share })
     }
     return members
   }
@@ -96,8 +98,16 @@ export class Membership {
   }
 
   #metadataOf(share: Share, isLeaving: boolean): Record<string, string> {
-    const shown = encodeShare(share, this.#options.partitions)
-    return isLeaving ? { share: shown, leaving: 'true' } : { share: shown }
+    const { partitions } = this.#options
+    const metadata = { partitions: String(partitions), share: encodeShare(share, partitions) }
+    return isLeaving ? { ...metadata, leaving: 'true' } : metadata
+  }
+
+  /** The number of partitions in the record of a member; our own where the record has none that is possible. */
+  #numberIn(text: string | undefined): number {
+    const { store, partitions } = this.#options
+    const number = /^[1-9]\d{0,8}$/.test(text ?? '') ? Number(text) : partitions
+    return number <= largestGroup(roomOf(store)) ? number : partitions
   }
 
   async *#places(

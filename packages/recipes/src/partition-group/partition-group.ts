@@ -10,24 +10,28 @@ import {
 import { AbortableCall, checkLeaseName, checkOptionNames, keptAlive, type OptionNames } from '@leasehold/core/store'
 import { InFlight } from '../in-flight.js'
 import { roomOf } from '../metadata-room.js'
+import { RecipeEvents } from '../recipe-events.js'
 import {
   checkKeepAlive,
   leaseOptionsOf,
   type StartedRecipeOptions,
   startedRecipeOptionNames,
 } from '../recipe-options.js'
-import { report } from '../report.js'
+import { callGuarded, report } from '../report.js'
 import { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { Assignment, type AssignmentContext, type PartitionWork } from './assignment.js'
-import { decide } from './balance.js'
+import { decide, type Member } from './balance.js'
 import { Membership } from './membership.js'
 import { largestGroup, type Share } from './share.js'
 
 export type { AssignedPartition, PartitionWork } from './assignment.js'
 
 export interface PartitionGroupOptions extends StartedRecipeOptions {
-  /** The number of partitions, the same for all workers: they have the numbers from 0 on. */
+  /**
+   * The number of partitions, the same for all workers: they have the numbers from 0 on. While workers with two numbers run,
+   * such as during a deployment, each partition has one owner among the workers that know it.
+   */
   readonly partitions: number
   /**
    * Called when this worker becomes the owner of a partition. Return a promise that settles when the work on it has ended,
@@ -39,6 +43,14 @@ export interface PartitionGroupOptions extends StartedRecipeOptions {
   /** The time between two rounds, in milliseconds: in each, the worker looks at the group. The heartbeat interval unless given. */
   readonly rebalanceInterval?: number | undefined
 }
+
+/** The events of a `PartitionGroup`, and their arguments. */
+export interface PartitionGroupEvents {
+  /** A running worker has another number of partitions: once for each number, until no worker has it any more. */
+  differs: [partitions: number]
+}
+
+export type PartitionGroupListener<E extends keyof PartitionGroupEvents> = (...args: PartitionGroupEvents[E]) => void
 
 const optionNames: OptionNames<PartitionGroupOptions> = {
   ...startedRecipeOptionNames,
@@ -58,8 +70,9 @@ const MOST_REQUESTS = 64
  *
  * Guaranteed: each partition is a lease of its own, so at most one worker's `checkLease` is true for it at any time. A
  * later owner has a larger fencing token, and finds the last position that was saved. Within a few rounds after the last
- * worker came or went, the shares differ by at most 1. While they do, no partition moves. Partitions of a worker that died
- * are taken over when its leases have expired.
+ * worker came or went, each partition that a worker knows has an owner, and the shares differ by at most 1, as far as the
+ * workers know the same partitions. While they do, no partition moves. Partitions of a worker that died are taken over when
+ * its leases have expired.
  *
  * Not guaranteed: that each event of a partition is processed once. An owner that dies has processed more than it saved,
  * and work that ignores its signal can overlap with the next owner's: check the fencing token where the work writes.
@@ -78,6 +91,9 @@ export class PartitionGroup implements AsyncDisposable {
   readonly #rounds = new AbortableCall()
   /** The partitions that this worker claims. */
   #claims: readonly number[] = []
+  readonly #events: RecipeEvents<PartitionGroupEvents>
+  /** Those of the workers that were seen in the last round. */
+  #otherNumbers: ReadonlySet<number> = new Set()
   #running: Promise<void> | undefined
   #stopping: Promise<void> | undefined
 
@@ -93,6 +109,9 @@ export class PartitionGroup implements AsyncDisposable {
     checkOptions(store, { ...options, drainTimeout, rebalanceInterval }, timeouts)
     this.#options = options
     this.#operationTimeout = timeouts.operationTimeout
+    this.#events = new RecipeEvents(`partitions of '${name}'`, options.logger, (event, error) =>
+      this.#report(`a listener of '${event}' failed`, error),
+    )
     // One owner for all leases of this worker.
     this.owner = options.owner ?? new LeaseSettings({ name }).owner
     const leaseOptions = { ...leaseOptionsOf(options), owner: this.owner }
@@ -119,6 +138,16 @@ export class PartitionGroup implements AsyncDisposable {
   get assigned(): readonly number[] {
     const { held, draining } = this.#share
     return [...held, ...draining].sort((one, other) => one - other)
+  }
+
+  on<E extends keyof PartitionGroupEvents>(event: E, listener: PartitionGroupListener<E>): this {
+    this.#events.on(event, listener)
+    return this
+  }
+
+  off<E extends keyof PartitionGroupEvents>(event: E, listener: PartitionGroupListener<E>): this {
+    this.#events.off(event, listener)
+    return this
   }
 
   /** Joins the group. Its first partitions come a round later, when it has seen the other workers. */
@@ -163,8 +192,10 @@ export class PartitionGroup implements AsyncDisposable {
     }
     const others = await this.#membership.others(signal)
     if (signal.aborted) return
-    const self = { place: this.#membership.place, isLeaving: false, share: this.#share }
-    const { claim, giveUp } = decide(self, others, this.#options.partitions)
+    this.#noteNumbers(others)
+    const { partitions } = this.#options
+    const self = { place: this.#membership.place, partitions, isLeaving: false, share: this.#share }
+    const { claim, giveUp } = decide(self, others)
     this.#claims = claim
     const claimed = new Set(claim)
     for (const assignment of this.#assignments.values()) {
@@ -173,6 +204,24 @@ export class PartitionGroup implements AsyncDisposable {
     for (const partition of giveUp) this.#assignments.get(partition)?.giveUp()
     for (const partition of claim) if (!this.#assignments.has(partition)) this.#assign(partition)
     this.#show(false)
+  }
+
+  /** Reports each other number of partitions once, until no worker has it any more. */
+  #noteNumbers(others: readonly Member[]): void {
+    const { name, partitions, logger = defaultLogger } = this.#options
+    const found = new Set(others.map((other) => other.partitions).filter((number) => number !== partitions))
+    for (const number of found) {
+      if (this.#otherNumbers.has(number)) continue
+      const message =
+        `partitions of '${name}': this worker has ${partitions} partitions, and another one has ${number}: ` +
+        `only workers that have ${Math.max(partitions, number)} own those from ${Math.min(partitions, number)} on`
+      callGuarded(
+        () => logger.warn(message),
+        () => defaultLogger.warn(message),
+      )
+      this.#events.emit('differs', number)
+    }
+    this.#otherNumbers = found
   }
 
   #assign(partition: number): void {

@@ -15,7 +15,7 @@ const LETTERS = 'nhcd'
 const MAP = '*'
 
 /** Room for the other fields of a member's metadata, in bytes. */
-const OTHER_FIELDS = 64
+const OTHER_FIELDS = 100
 
 /** The largest group whose shares always fit into so many bytes of metadata: 6 bits are one character of base64. */
 export function largestGroup(room: number): number {

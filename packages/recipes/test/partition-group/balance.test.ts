@@ -1,16 +1,27 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type Decision, decide, type Member } from '../../src/partition-group/balance.js'
+import type { Share } from '../../src/partition-group/share.js'
 
 const nothing = { held: [], claimed: [], draining: [] }
 
+function member(place: number, partitions: number, share: Share): Member {
+  return { place, partitions, isLeaving: false, share }
+}
+
+function numbersOf(start: number, end: number): number[] {
+  return Array.from({ length: end - start }, (_, place) => start + place)
+}
+
 /** A group in which every record is up to date. Each member decides in turn, or all at once. */
 class Group {
-  readonly partitions: number
+  /** By place. */
+  readonly numbers: readonly number[]
   readonly members = new Map<number, { held: number[]; claimed: number[]; isLeaving: boolean }>()
 
-  constructor(partitions: number, shares: readonly (readonly number[])[]) {
-    this.partitions = partitions
+  /** `numbers`: how many partitions each member knows, or all. */
+  constructor(numbers: number | readonly number[], shares: readonly (readonly number[])[]) {
+    this.numbers = typeof numbers === 'number' ? shares.map(() => numbers) : numbers
     for (const [place, held] of shares.entries())
       this.members.set(place, { held: [...held], claimed: [], isLeaving: false })
   }
@@ -22,14 +33,13 @@ class Group {
 
   decisionOf(place: number): Decision {
     const all = [...this.members].map(([at, { held, claimed, isLeaving }]): Member => {
-      return { place: at, isLeaving, share: { held, claimed, draining: [] } }
+      return { ...member(at, this.numbers[at] ?? 0, { held, claimed, draining: [] }), isLeaving }
     })
-    const self = all.find((member) => member.place === place)
+    const self = all.find((one) => one.place === place)
     if (self === undefined) throw new Error(`no member ${place}`)
     return decide(
       self,
-      all.filter((member) => member !== self),
-      this.partitions,
+      all.filter((other) => other !== self),
     )
   }
 
@@ -83,6 +93,15 @@ const groups = fc
       shares[drawn % (workers * freeness)]?.push(partition)
     }
     return { partitions, shares }
+  })
+
+/** The same, where each member knows one of a few numbers of partitions. */
+const mixedGroups = fc
+  .tuple(groups, fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 2, maxLength: 3 }), fc.infiniteStream(fc.nat()))
+  .map(([{ shares }, deployed, seed]) => {
+    const numbers = shares.map(() => deployed[(seed.next().value ?? 0) % deployed.length] ?? 1)
+    const known = shares.map((held, place) => held.filter((partition) => partition < (numbers[place] ?? 0)))
+    return { numbers, shares: known }
   })
 
 describe('the decision of a member', () => {
@@ -179,27 +198,81 @@ describe('the decision of a member', () => {
   })
 
   it('gives up claims before partitions, and the partitions that it has had for longest first', () => {
-    const self = { place: 0, isLeaving: false, share: { held: [9, 4, 0, 7], claimed: [1, 2], draining: [] } }
-    const newcomer = { place: 1, isLeaving: false, share: nothing }
-    expect(decide(self, [newcomer], 10)).toEqual({ claim: [1], giveUp: [] })
-    const three = [1, 2, 3].map((place) => ({ ...newcomer, place }))
-    expect(decide(self, three, 12)).toEqual({ claim: [], giveUp: [9] })
+    const among = (partitions: number, newcomers: number): Decision => {
+      const share = { held: [9, 4, 0, 7], claimed: [1, 2], draining: [] }
+      const others = Array.from({ length: newcomers }, (_, at) => member(at + 1, partitions, nothing))
+      return decide(member(0, partitions, share), others)
+    }
+    expect(among(10, 1)).toEqual({ claim: [1], giveUp: [] })
+    expect(among(12, 3)).toEqual({ claim: [], giveUp: [9] })
   })
 
   it('claims a partition that another member drains, and leaves it alone while the other keeps it', () => {
-    const self = { place: 1, isLeaving: false, share: nothing }
-    const other = (held: number[], draining: number[]): Member => ({
-      place: 0,
-      isLeaving: false,
-      share: { held, claimed: [], draining },
-    })
-    expect(decide(self, [other([0, 1, 2, 3], [])], 4).claim).toEqual([])
-    expect(decide(self, [other([2, 3], [0, 1])], 4).claim).toEqual([0, 1])
+    const claimBeside = (held: number[], draining: number[]): readonly number[] =>
+      decide(member(1, 4, nothing), [member(0, 4, { held, claimed: [], draining })]).claim
+    expect(claimBeside([0, 1, 2, 3], [])).toEqual([])
+    expect(claimBeside([2, 3], [0, 1])).toEqual([0, 1])
   })
 
   it('drops a claim on a partition that another member holds, or claims from an earlier place', () => {
-    const self = { place: 1, isLeaving: false, share: { held: [], claimed: [0, 1], draining: [] } }
-    const others: Member[] = [{ place: 0, isLeaving: false, share: { held: [0], claimed: [1], draining: [] } }]
-    expect(decide(self, others, 4).claim).toEqual([2, 3])
+    const self = member(1, 4, { held: [], claimed: [0, 1], draining: [] })
+    expect(decide(self, [member(0, 4, { held: [0], claimed: [1], draining: [] })]).claim).toEqual([2, 3])
+  })
+
+  it('counts what it holds as its own, also if an old record of another member shows it', () => {
+    const self = member(1, 4, { held: [0, 1], claimed: [], draining: [] })
+    expect(decide(self, [member(0, 4, { held: [0, 1], claimed: [], draining: [] })]).claim).toEqual([])
+  })
+})
+
+describe('the decision of a member while several numbers of partitions are deployed', () => {
+  it('leads to an owner for each partition that a member knows, and to no move that would even the shares out', () => {
+    fc.assert(
+      fc.property(mixedGroups, ({ numbers, shares }) => {
+        const group = new Group(numbers, shares)
+        group.settle()
+        const members = [...group.members.values()]
+        const owned = members.flatMap(({ held }) => held).sort((one, other) => one - other)
+        expect(owned).toEqual(Array.from({ length: Math.max(...numbers) }, (_, partition) => partition))
+        for (const [place, { held }] of group.members) {
+          expect(Math.max(-1, ...held)).toBeLessThan(numbers[place] ?? 0)
+          for (const [other, { held: others }] of group.members) {
+            const canMove = held.some((partition) => partition < (numbers[other] ?? 0))
+            if (canMove) expect(held.length - others.length).toBeLessThanOrEqual(1)
+          }
+        }
+        for (const { claim, giveUp } of group.decisions().values()) expect([...claim, ...giveUp]).toEqual([])
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  it('converges also when the members decide one after the other', () => {
+    fc.assert(
+      fc.property(mixedGroups, fc.infiniteStream(fc.nat(100)), ({ numbers, shares }, order) => {
+        const group = new Group(numbers, shares)
+        for (let turn = 0; turn < 20 * shares.length; turn += 1) {
+          const place = turn % 2 === 0 ? (order.next().value ?? 0) % shares.length : (turn >> 1) % shares.length
+          group.carryOut(new Map([[place, group.decisionOf(place)]]))
+        }
+        expect(group.counts.reduce((sum, count) => sum + count)).toBe(Math.max(...numbers))
+      }),
+    )
+  })
+
+  it('gives the partitions that only the new members know to these, and the others to the old ones', () => {
+    const group = new Group([32, 32, 64, 64], [numbersOf(0, 16), numbersOf(16, 32), [], []])
+    group.settle()
+    expect(group.counts).toEqual([16, 16, 16, 16])
+    expect(group.members.get(0)?.held).toEqual(numbersOf(0, 16))
+  })
+
+  it('claims no partition twice for members that have the same view', () => {
+    fc.assert(
+      fc.property(mixedGroups, ({ numbers, shares }) => {
+        const claims = [...new Group(numbers, shares).decisions().values()].flatMap(({ claim }) => claim)
+        expect(new Set(claims).size).toBe(claims.length)
+      }),
+    )
   })
 })

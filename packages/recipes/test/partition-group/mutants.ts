@@ -60,13 +60,36 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'a member gives up one partition more than it must',
-    edits: [{ file: 'partition-group/balance.ts', find: 'const most = base + 1', replace: 'const most = base' }],
+    edits: [
+      {
+        file: 'partition-group/balance.ts',
+        find: 'const kept = new Set(own?.held)',
+        replace: 'const kept = new Set(own?.held.slice(1))',
+      },
+    ],
     caughtBy: { law: 'workers that start together share the partitions fairly, and nothing moves afterwards' },
   },
   {
     name: 'a member that has too many partitions keeps them',
-    edits: [{ file: 'partition-group/balance.ts', find: 'if (surplus > 0) {', replace: 'if (surplus > partitions) {' }],
+    edits: [
+      {
+        file: 'partition-group/balance.ts',
+        find: 'giveUp: self.share.held.filter((partition) => !kept.has(partition))',
+        replace: 'giveUp: []',
+      },
+    ],
     caughtBy: { law: 'a newcomer gets its share, with as few moves as possible' },
+  },
+  {
+    name: 'a worker takes the number of partitions of the others to be its own',
+    edits: [
+      {
+        file: 'partition-group/membership.ts',
+        find: 'const partitions = this.#numberIn(metadata.partitions)',
+        replace: 'const partitions = this.#options.partitions',
+      },
+    ],
+    caughtBy: { check: ['no-progress'] },
   },
   {
     name: 'a drained partition is not released',

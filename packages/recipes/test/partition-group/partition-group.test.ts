@@ -48,7 +48,7 @@ describe('PartitionGroup', () => {
     expect(create({ partition: 3 })).toThrow(/PartitionGroup has no option 'partition': did you mean 'partitions'/)
     expect(create({ partitions: 0 })).toThrow('partitions must be a whole number of 1 or more, not 0')
     expect(create({ partitions: 1.5 })).toThrow(LeaseConfigurationError)
-    expect(create({ partitions: 20_000 })).toThrow(/room for 12096: form several groups/)
+    expect(create({ partitions: 20_000 })).toThrow(/room for 11988: form several groups/)
     expect(create({ onAssigned: 'read' })).toThrow('onAssigned must be a function, not string')
     expect(create({ drainTimeout: -1 })).toThrow(
       'drainTimeout must be a finite number of milliseconds, 0 or more, not -1',
@@ -199,6 +199,77 @@ describe('PartitionGroup', () => {
     // The member at place 7 has a share to come.
     expect(group.assigned).toHaveLength(2)
     await stopped(time, group)
+  })
+
+  describe('while two numbers of partitions are deployed', () => {
+    const numbers = (groups: readonly PartitionGroup[]): number[] =>
+      groups.flatMap(({ assigned }) => assigned).sort((one, other) => one - other)
+    const upTo = (count: number): number[] => Array.from({ length: count }, (_, partition) => partition)
+
+    for (const [title, older, newer] of [
+      ['more', 4, 8],
+      ['fewer', 8, 4],
+    ] as const) {
+      it(`has an owner for each partition that a running worker knows: ${title} partitions`, async () => {
+        const { time, start } = createPlace()
+        const old = [start({ partitions: older }), start({ partitions: older })]
+        await time.advance(5_000)
+        const all = [...old]
+        for (let joined = 0; joined < 2; joined += 1) {
+          all.push(start({ partitions: newer }))
+          await time.advance(8_000)
+          expect(numbers(all)).toEqual(upTo(8))
+        }
+        const counts = all.map(({ assigned }) => assigned.length)
+        expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(2)
+        for (const group of all) expect(Math.max(...group.assigned)).toBeLessThan(old.includes(group) ? older : newer)
+        for (const leaving of old) {
+          await stopped(time, leaving)
+          all.shift()
+          await time.advance(5_000)
+          expect(numbers(all)).toEqual(upTo(all.length > 2 ? 8 : newer))
+        }
+        await stopped(time, ...all)
+      })
+    }
+
+    it('reports each other number once, as an event and in the log', async () => {
+      const { time, logged, start } = createPlace()
+      const seen: [PartitionGroup, number][] = []
+      const groups = [4, 4, 8].map((partitions) => {
+        const group = start({ partitions })
+        return group.on('differs', (number) => seen.push([group, number]))
+      })
+      await time.advance(20_000)
+      const [one, two, three] = groups
+      expect(seen).toHaveLength(3)
+      expect(seen).toEqual(
+        expect.arrayContaining([
+          [one, 8],
+          [two, 8],
+          [three, 4],
+        ]),
+      )
+      expect(logged).toHaveLength(3)
+      expect(logged).toContain(
+        "partitions of 'group': this worker has 4 partitions, and another one has 8: only workers that have 8 own those from 4 on",
+      )
+      await stopped(time, ...groups)
+    })
+
+    it('takes over the partitions of a dead worker that knew others', async () => {
+      const { time, store, clock, start } = createPlace()
+      const dead = createLease(store, 'group/members/0', { clock, heartbeatTimeout: TTL, strategy: 'manual' })
+      const acquired = dead.acquire({ metadata: { partitions: '2', share: 'h2' } })
+      await time.advance(1)
+      expect(await acquired).toBe(true)
+      const group = start({ partitions: 4 })
+      await time.advance(5_000)
+      expect(group.assigned).toEqual([2, 3])
+      await time.advance(TTL)
+      expect(group.assigned).toEqual([0, 1, 2, 3])
+      await stopped(time, group)
+    })
   })
 
   it('rejects a position that the store refuses, and keeps the partition', async () => {

@@ -2,7 +2,8 @@ import { breakLease } from '@leasehold/core'
 import { type AssignedPartition, PartitionGroup } from '@leasehold/recipes'
 import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/testkit/simulation'
 
-const PARTITIONS = 3
+/** The numbers of partitions that are deployed, in most schedules only the first. */
+const NUMBERS = [3, 4] as const
 
 /** More workers would only cost time. */
 const WORKERS = 3
@@ -20,9 +21,9 @@ function progressOf(shared: Map<string, unknown>): Map<number, Progress> {
   return progress
 }
 
-/** The nodes whose workers do not leave of their own accord. */
-function stayingNodes(shared: Map<string, unknown>): Set<number> {
-  const nodes = (shared.get('staying') as Set<number> | undefined) ?? new Set<number>()
+/** The nodes whose workers do not leave of their own accord, and the number of partitions that each was given. */
+function stayingNodes(shared: Map<string, unknown>): Map<number, number> {
+  const nodes = (shared.get('staying') as Map<number, number> | undefined) ?? new Map<number, number>()
   shared.set('staying', nodes)
   return nodes
 }
@@ -48,7 +49,9 @@ async function workload({
   const positions = progressOf(shared)
   const tokens = new Map<number, bigint>()
   const working = new Map<number, AssignedPartition>()
-  for (let partition = 0; partition < PARTITIONS; partition += 1) {
+  const [usual, other] = NUMBERS
+  const partitions = random.chance(0.2) ? other : usual
+  for (let partition = 0; partition < partitions; partition += 1) {
     show({ kind: 'partition', of: String(partition), isActive: () => working.get(partition)?.checkLease() === true })
   }
   // As few heartbeats as the settings admit: they are tested elsewhere.
@@ -83,7 +86,7 @@ async function workload({
   }
   const group = new PartitionGroup(store, {
     name: 'job',
-    partitions: PARTITIONS,
+    partitions,
     onAssigned,
     drainTimeout: heartbeatInterval * random.between(0, 3),
     rebalanceInterval: heartbeatInterval,
@@ -95,7 +98,7 @@ async function workload({
   // Workers come one after the other.
   if (owner.endsWith('.1')) await sleep(heartbeatTimeout * random.between(0, node === 0 ? 2 : 5))
   group.start()
-  stayingNodes(shared).add(node)
+  stayingNodes(shared).set(node, partitions)
   if (random.chance(0.1)) {
     // An operator breaks one of the leases; it stays locked for the rest of its ttl.
     await sleep(heartbeatInterval * random.between(5, 30))
@@ -129,12 +132,23 @@ function findFault({ active, shared }: ScenarioView): string | undefined {
   return shared.get('fault') as string | undefined
 }
 
-/** Whether every partition has an owner, and the shares of the workers that stay differ by at most 1. */
+/**
+ * Whether every partition that a worker knows has an owner, and no worker that stays could give one to another that knows it
+ * and has at least two fewer.
+ */
 function isBalanced({ active, shared }: ScenarioView): boolean {
-  const staying = [...((shared.get('staying') as Set<number> | undefined) ?? [])]
-  const counts = staying.map((node) => active.filter(({ owner }) => owner.startsWith(`node-${node}.`)).length)
-  return active.length === PARTITIONS && Math.max(...counts) - Math.min(...counts) <= 1
+  const staying = (shared.get('staying') as Map<number, number> | undefined) ?? new Map<number, number>()
+  const owned = active.map(({ of }) => Number(of)).sort((one, other) => one - other)
+  const known = Math.max(...staying.values())
+  if (owned.length !== known || owned.some((partition, place) => partition !== place)) return false
+  const shares = Array.from(staying, ([node, number]) => {
+    const own = active.filter(({ owner }) => owner.startsWith(`node-${node}.`))
+    return { number, lowest: Math.min(...own.map(({ of }) => Number(of))), count: own.length }
+  })
+  return shares.every(({ count, lowest }) =>
+    shares.every((other) => lowest >= other.number || count - other.count <= 1),
+  )
 }
 
-/** Six partitions, and workers that come, stall, die and leave. */
+/** Three or four partitions, and workers that come, stall, die, leave and are deployed with another number of partitions. */
 export const scenario: Scenario = { workload, findFault, hasProgressed: isBalanced }
