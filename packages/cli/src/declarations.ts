@@ -39,7 +39,8 @@ export const run = declareCommand({
   details:
     'Waits for the lease, runs the command, and releases the lease when nothing of the command is alive. If the lease is ' +
     'lost, the command and all its processes are ended before another owner can hold it. Returns the exit code of the ' +
-    'command, or 75: not acquired, 79: lost, 69: the store cannot be reached, 78: a setting is wrong.',
+    'command, or 75: not acquired, 79: lost, 69: the store cannot be reached, 71: the system cannot start a process, 78: a ' +
+    'setting is wrong.',
   operands: [leaseName],
   takesCommand: true,
   options: {

@@ -13,6 +13,8 @@ export const exitCodes = {
   unreachable: 69,
   /** EX_SOFTWARE: a fault of `leasehold` itself. */
   internal: 70,
+  /** EX_OSERR: the system cannot start another process, which has to watch the command. */
+  system: 71,
   /** EX_IOERR: the output cannot be written. */
   unwritable: 74,
   /** EX_TEMPFAIL: another owner holds the lease. */

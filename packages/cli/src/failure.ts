@@ -1,5 +1,6 @@
 import { LeaseError, type LeaseErrorCode } from '@leasehold/core'
 import { exitCodes } from './exit-codes.js'
+import { WatchdogError } from './run/watchdog-error.js'
 import { UsageError } from './usage-error.js'
 
 const codes: Readonly<Record<LeaseErrorCode, number>> = {
@@ -17,6 +18,7 @@ const codes: Readonly<Record<LeaseErrorCode, number>> = {
 export function failureOf(error: unknown): { readonly message: string; readonly exitCode: number } {
   const message = error instanceof Error ? error.message : String(error)
   if (error instanceof UsageError) return { message, exitCode: exitCodes.usage }
+  if (error instanceof WatchdogError) return { message, exitCode: exitCodes.system }
   if (error instanceof LeaseError) return { message, exitCode: codes[error.code] }
   // An error of a configuration file: of another package, whose class need not be loaded to recognise it.
   if (error instanceof Error && /^Config\w*Error$/.test(error.name))

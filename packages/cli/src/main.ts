@@ -8,11 +8,11 @@ if (word === watchdogWord) {
   await runWatchdog()
 } else if (word === 'run' && process.argv.includes('--')) {
   // The watchdog takes as long to start as everything else together: it starts first.
-  const { endWatchdog, startWatchdog } = await import('./run/watchdog-process.js')
-  const watchdog = startWatchdog()
+  const { WatchdogProcess } = await import('./run/watchdog-process.js')
+  const watchdog = new WatchdogProcess()
   const { main } = await import('./leasehold-process.js')
   process.exitCode = await main(watchdog)
-  endWatchdog(watchdog)
+  watchdog.end()
 } else {
   const { main } = await import('./leasehold-process.js')
   process.exitCode = await main()

@@ -4,6 +4,7 @@ import { type ConfiguredStore, LeaseConfigurationError, LeaseProvider, type Logg
 import type { OptionValues } from './command-declaration.js'
 import type { storeOptions } from './declarations.js'
 import { type StoreKind, storeKinds } from './store-kinds.js'
+import { printable } from './table.js'
 import type { Terminal } from './terminal.js'
 import { checkExclusive, didYouMean, UsageError } from './usage-error.js'
 
@@ -94,9 +95,12 @@ export function userFolder(env: Terminal['env']): string {
   return join(env.XDG_STATE_HOME || join(env.HOME || homedir(), '.local', 'state'), 'leasehold', 'leases')
 }
 
-/** Writes warnings and errors of the library, each on a line of its own. */
+/** Writes warnings and errors of the library, each on a line of its own: the message of an error follows, without its stack. */
 export function loggerOf(terminal: Terminal): Logger {
-  const write = (level: string) => (message: string) => void terminal.errors.write(`leasehold: ${level}: ${message}\n`)
+  const write = (level: string) => (message: string, failure?: unknown) => {
+    const reason = failure instanceof Error && !message.includes(failure.message) ? `: ${failure.message}` : ''
+    terminal.errors.write(`leasehold: ${level}: ${printable(`${message}${reason}`)}\n`)
+  }
   return { debug: () => {}, info: () => {}, warn: write('warning'), error: write('error') }
 }
 

@@ -55,6 +55,13 @@ it('ends at maxHold, counted from the first request', () => {
   expect(validity.until).toBe(15_000)
 })
 
+it('ends at maxHold, counted from the first request, also if a claim is repeated because its answer was lost', () => {
+  const validity = new GrantValidity(12_000)
+  validity.granted(grant('x', 'a'), 0)
+  validity.granted(grant('x', 'a'), 5_000)
+  expect(validity.until).toBe(12_000)
+})
+
 it('counts a claim without an answer from when it was first sent, if a look shows the grant', () => {
   const validity = new GrantValidity()
   validity.asked('a', 1_000)

@@ -2,6 +2,7 @@ import { type Grant, type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { expect, it } from 'vitest'
+import { CallsUnderWay } from '../src/run/calls-under-way.js'
 import { GrantValidity } from '../src/run/grant-validity.js'
 import { observeStore } from '../src/run/observed-store.js'
 
@@ -44,7 +45,13 @@ function scene() {
     await clock.advance(DELAY)
     return await answer
   }
-  return { clock, memory, store: observeStore(store, clock, validity, listener), facts, answered }
+  return {
+    clock,
+    memory,
+    store: observeStore(store, clock, validity, listener, new CallsUnderWay(clock)),
+    facts,
+    answered,
+  }
 }
 
 const never = new AbortableCall()

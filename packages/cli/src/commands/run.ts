@@ -31,6 +31,9 @@ type RunOptions = RunInvocation['options']
 /** The ttl unless `--ttl` or a configuration file gives one, in milliseconds: for how long a killed holder keeps others waiting. */
 const TTL = 30_000
 
+/** After a signal, how long the store may take to free the name at most, in milliseconds. */
+const LONGEST_LEAVING = 3_000
+
 /** The pause before a lease that was lost is acquired again, in milliseconds. */
 const PAUSE = 200
 
@@ -39,7 +42,7 @@ export const runCommand: Action<typeof run> = async (invocation, terminal) => {
   checkUsage(invocation)
   const signals = new SignalRelay([0, 1, 2].some((descriptor) => isatty(descriptor)))
   // It starts while the store is opened, or before.
-  const watchdog = new WatchdogLink(terminal.watchdog)
+  const watchdog = new WatchdogLink(terminal.clock, terminal.watchdog)
   const notices = new Notices(invocation.options.quiet === true)
   try {
     const outcome = await underLease(invocation, terminal, { signals, watchdog, notices })
@@ -75,12 +78,16 @@ async function underLease(
   const times = endTimesOf(timeouts, options['kill-after'], name)
   const place = new QueuePlace(store, name, timeouts.heartbeatTimeout, clock)
   const waiting = new WaitingNotice(name, notices, clock, place)
-  const around = { command, env, times, clock, watchdog, notices }
-  const leased = new LeasedCommand(store, { name, ...leaseOptions }, waiting, around, signals)
+  const around = { command, env, times, clock, watchdog, notices, signals }
+  const leased = new LeasedCommand(store, { name, ...leaseOptions }, waiting, around)
   const wait = options.try === true ? 0 : (options.wait ?? Number.POSITIVE_INFINITY)
   const request: RunRequest = { name, leaseOptions, wait, stop: signals.stop, command: leased, waiting }
-  if (options.every === undefined) return await repeated(request, options, notices)
-  return await runOnSchedule(request, { cron: options.every, timeZone: options['time-zone'], logger })
+  try {
+    if (options.every === undefined) return await repeated(request, options, notices)
+    return await runOnSchedule(request, { cron: options.every, timeZone: options['time-zone'], logger })
+  } finally {
+    if (signals.stop.aborted) await leased.settled(Math.min(timeouts.operationTimeout, LONGEST_LEAVING))
+  }
 }
 
 /** Again after each loss, with `--restart`. */

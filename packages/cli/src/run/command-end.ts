@@ -8,7 +8,7 @@ export type CommandEnd =
   | { readonly type: 'signalled'; readonly signal: NodeJS.Signals }
   /** `late`: no heartbeat was confirmed in time, and the time that is left was needed to end the command. */
   | { readonly type: 'lost'; readonly reason: LeaseLostReason | 'late' }
-  | { readonly type: 'unstartable'; readonly error: NodeJS.ErrnoException }
+  | { readonly type: 'unstartable'; readonly program: string; readonly error: NodeJS.ErrnoException }
 
 /** As the shells have it. */
 const NOT_FOUND = 127
@@ -48,6 +48,6 @@ export function textOf(end: CommandEnd, name: string): string {
       return `the lease '${name}' was lost (${why}): the command was ended`
     }
     case 'unstartable':
-      return `the command '${end.error.path}' cannot be started: ${end.error.message}`
+      return `the command '${end.program}' cannot be started: ${end.error.message}`
   }
 }

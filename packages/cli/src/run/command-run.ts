@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { isatty } from 'node:tty'
 import type { Clock, LeaseLostReason } from '@leasehold/core'
@@ -9,6 +9,7 @@ import type { GrantValidity } from './grant-validity.js'
 import { type MachineInstant, machineNow } from './machine-clock.js'
 import type { Notices } from './notices.js'
 import { runIdsWith, runIdVariable, startOfThisProcess } from './process-table.js'
+import type { SignalRelay } from './signal-relay.js'
 import type { WatchdogLink } from './watchdog-link.js'
 
 /** Everything that a command needs beside its lease. */
@@ -20,6 +21,7 @@ export interface CommandSurroundings {
   readonly clock: Clock
   readonly watchdog: WatchdogLink
   readonly notices: Notices
+  readonly signals: SignalRelay
 }
 
 /** Signals that a terminal sends to a whole process group. */
@@ -53,13 +55,17 @@ export class CommandRun {
     this.#processes = new CommandProcesses(this.#mark, pid === undefined ? [] : [pid])
   }
 
-  /** Resolves when nothing of the command is alive. `variables` are added to its environment. */
+  /**
+   * Resolves when nothing of the command is alive. `variables` are added to its environment. Rejects, and starts nothing,
+   * with a `WatchdogError`, and with the reason of `signals.stop` if a signal came before the start.
+   */
   async run(variables: Readonly<Record<string, string>>): Promise<CommandEnd> {
-    const { watchdog, times } = this.#around
-    await watchdog.arm({ mark: this.#mark, killAfter: times.killAfter, deadlines: this.#deadlines() })
-    this.#validity.onExtended = () => this.#extend()
+    const { watchdog, times, signals } = this.#around
     try {
+      await watchdog.arm({ mark: this.#mark, killAfter: times.killAfter, deadlines: this.#deadlines() }, signals.stop)
+      this.#validity.onExtended = () => this.#extend()
       this.#extend()
+      signals.stop.throwIfAborted()
       if (this.#loss !== undefined) return { type: 'lost', reason: this.#loss }
       const end = await this.#spawn(variables)
       if (end.type !== 'unstartable') {
@@ -71,6 +77,7 @@ export class CommandRun {
       return this.#loss === undefined ? end : { type: 'lost', reason: this.#loss }
     } finally {
       this.#isOver = true
+      signals.direct(undefined)
       this.#validity.onExtended = undefined
       this.#cancel?.()
       watchdog.disarm()
@@ -85,7 +92,7 @@ export class CommandRun {
 
   /** Passes a signal of `leasehold` on. With a terminal, the command has had those of the terminal already. */
   forward(signal: NodeJS.Signals): void {
-    if (!this.#isStarted || this.#isOver) return
+    if (this.#isOver) return
     if (ofPrograms.has(signal)) this.#processes.signalRoot(signal)
     // Nothing but SIGSTOP stops a process group whose session has no terminal.
     else if (this.#hasOwnGroup) this.#processes.signal(signal === 'SIGTSTP' ? 'SIGSTOP' : signal)
@@ -146,16 +153,12 @@ export class CommandRun {
   }
 
   async #spawn(variables: Readonly<Record<string, string>>): Promise<CommandEnd> {
-    const { command, env, watchdog } = this.#around
-    const [program = '', ...args] = command
-    const runIds = runIdsWith(this.#mark.runId, env[runIdVariable])
-    const child = spawn(program, args, {
-      stdio: 'inherit',
-      detached: this.#hasOwnGroup,
-      env: { ...env, ...variables, [runIdVariable]: runIds },
-    })
+    const { watchdog, signals, command } = this.#around
+    const [program = ''] = command
+    const child = this.#start(variables)
+    if (child instanceof Error) return { type: 'unstartable', program, error: child }
     const ended = new Promise<CommandEnd>((resolve) => {
-      child.once('error', (error) => resolve({ type: 'unstartable', error }))
+      child.once('error', (error) => resolve({ type: 'unstartable', program, error }))
       child.once('exit', (code, signal) => {
         this.#processes.rootReaped()
         watchdog.update({ isReaped: true })
@@ -167,10 +170,27 @@ export class CommandRun {
       this.#processes.begin(root)
       watchdog.update({ root })
       this.#isStarted = true
+      signals.direct(this)
       // The process may have been stopped just before.
       this.#onDue()
     }
     return await ended
+  }
+
+  /** The process, or the error if the system refuses at once, as it does for arguments that are too long. */
+  #start(variables: Readonly<Record<string, string>>): ChildProcess | Error {
+    const { command, env } = this.#around
+    const [program = '', ...args] = command
+    const runIds = runIdsWith(this.#mark.runId, env[runIdVariable])
+    try {
+      return spawn(program, args, {
+        stdio: 'inherit',
+        detached: this.#hasOwnGroup,
+        env: { ...env, ...variables, [runIdVariable]: runIds },
+      })
+    } catch (error) {
+      return error as Error
+    }
   }
 
   /** Ends the processes that the command has left behind. */

@@ -1,9 +1,9 @@
 import type { LeaseLost, LeaseLostReason, LeaseStore } from '@leasehold/core'
+import { CallsUnderWay } from './calls-under-way.js'
 import type { CommandEnd } from './command-end.js'
 import { CommandRun, type CommandSurroundings } from './command-run.js'
 import { GrantValidity } from './grant-validity.js'
 import { type ClaimListener, observeStore } from './observed-store.js'
-import type { SignalRelay } from './signal-relay.js'
 
 /** Runs the command under grants of one store, one after the other. */
 export class LeasedCommand {
@@ -11,8 +11,8 @@ export class LeasedCommand {
   readonly store: LeaseStore
   readonly #lease: { readonly name: string; readonly owner: string }
   readonly #around: CommandSurroundings
-  readonly #signals: SignalRelay
   readonly #validity: GrantValidity
+  readonly #calls: CallsUnderWay
   #run: CommandRun | undefined
   /** Of the grant whose command has not begun yet. */
   #lost: LeaseLostReason | undefined
@@ -22,13 +22,20 @@ export class LeasedCommand {
     lease: { readonly name: string; readonly owner: string; readonly maxHold?: number | undefined },
     listener: ClaimListener,
     around: CommandSurroundings,
-    signals: SignalRelay,
   ) {
     this.#validity = new GrantValidity(lease.maxHold)
-    this.store = observeStore(store, around.clock, this.#validity, listener)
+    this.#calls = new CallsUnderWay(around.clock)
+    this.store = observeStore(store, around.clock, this.#validity, listener, this.#calls)
     this.#lease = lease
     this.#around = around
-    this.#signals = signals
+  }
+
+  /**
+   * Resolves when nothing of the leases is under way in the store. A signal ends a claim at once: the store may grant it
+   * later, and the grant then has to be given back. `limit`: in milliseconds, for a store that does not answer.
+   */
+  async settled(limit: number): Promise<void> {
+    await this.#calls.ended(limit)
   }
 
   /** Before a claim: losses from now on are those of its grant. */
@@ -45,13 +52,12 @@ export class LeasedCommand {
 
   /**
    * Resolves when nothing of the command is alive. Never starts it under a grant that was lost. `variables`: of the way in
-   * which the lease was acquired.
+   * which the lease was acquired. Rejects as `CommandRun.run` does.
    */
   async run(fencingToken: bigint | undefined, variables: Readonly<Record<string, string>>): Promise<CommandEnd> {
     if (this.#lost !== undefined) return { type: 'lost', reason: this.#lost }
     const run = new CommandRun(this.#validity, this.#around)
     this.#run = run
-    this.#signals.direct(run)
     try {
       return await run.run({
         LEASEHOLD_NAME: this.#lease.name,
@@ -61,7 +67,6 @@ export class LeasedCommand {
         ...variables,
       })
     } finally {
-      this.#signals.direct(undefined)
       this.#run = undefined
       if (this.#lost !== undefined) this.#validity.forget()
     }

@@ -1,4 +1,5 @@
 import type { Clock, Grant, LeaseRecord, LeaseStore } from '@leasehold/core'
+import type { CallsUnderWay } from './calls-under-way.js'
 import type { GrantValidity } from './grant-validity.js'
 
 /** The progress of a claim that waits, for people. */
@@ -15,6 +16,7 @@ export function observeStore(
   clock: Clock,
   validity: GrantValidity,
   listener: ClaimListener,
+  calls: CallsUnderWay,
 ): LeaseStore {
   const { kind, limits, closed, change, break: breakName, withdraw, watch, watchGrant, update, list } = store
   const observeRenewal = async (grant: Grant, renew: () => ReturnType<LeaseStore['renew']>) => {
@@ -33,7 +35,7 @@ export function observeStore(
       const sentAt = clock.now()
       validity.asked(request.grantId, sentAt)
       try {
-        const outcome = await store.acquire(request, call)
+        const outcome = await calls.during(() => store.acquire(request, call))
         if (outcome.granted) validity.granted(outcome.grant, sentAt)
         else {
           validity.refused(request.grantId)
@@ -48,11 +50,11 @@ export function observeStore(
     renew: (grant, call) => observeRenewal(grant, () => store.renew(grant, call)),
     release: async (grant, call, metadata) => {
       validity.leaving(grant.grantId)
-      return await store.release(grant, call, metadata)
+      return await calls.during(() => store.release(grant, call, metadata))
     },
     read: async (name, call) => {
       const sentAt = clock.now()
-      const record = await store.read(name, call)
+      const record = await calls.during(() => store.read(name, call))
       if (record !== undefined) validity.seen(record, sentAt)
       return record
     },
@@ -63,7 +65,7 @@ export function observeStore(
     ...(change && { change: change.bind(store) }),
     ...(list && { list: list.bind(store) }),
     ...(breakName && { break: breakName.bind(store) }),
-    ...(withdraw && { withdraw: withdraw.bind(store) }),
+    ...(withdraw && { withdraw: (...args) => calls.during(() => withdraw.apply(store, args)) }),
     ...(watch && { watch: watch.bind(store) }),
     ...(watchGrant && { watchGrant: watchGrant.bind(store) }),
   }

@@ -1,35 +1,72 @@
-import { sleep } from './machine-clock.js'
+import type { Clock } from '@leasehold/core'
+import { AbortableCall, pause } from '@leasehold/core/store'
+import { WatchdogError } from './watchdog-error.js'
 import type { WatchedCommand } from './watchdog-message.js'
-import { endWatchdog, startWatchdog, type WatchdogProcess } from './watchdog-process.js'
+import { WatchdogProcess } from './watchdog-process.js'
 
-/** The pause before another watchdog is started in the place of one that has ended, in milliseconds. */
-const PAUSE = 50
+/** The pauses before another watchdog is started in the place of one that has ended, in milliseconds: they grow. */
+const SHORTEST_PAUSE = 50
+const LONGEST_PAUSE = 1_000
+
+/** How many watchdogs may end one after the other, none of which has answered, before a command is given up. */
+const ATTEMPTS = 5
+
+/** How long a watchdog may take to answer: so many looks, and the milliseconds between two. A stop of this process does not count. */
+const LOOKS = 30
+const LOOK_PAUSE = 1_000
 
 /** The watchdog, as `leasehold` sees it. A watchdog that ends by itself, or is killed, is replaced by another one. */
 export class WatchdogLink {
-  #child: WatchdogProcess
+  readonly #clock: Clock
+  readonly #start: () => WatchdogProcess
+  #process: WatchdogProcess
   /** Another watchdog gets it again. `undefined` while there is no command. */
   #command: WatchedCommand | undefined
+  /** How many have ended since the last answer. */
+  #failures = 0
   #onAnswer: (() => void) | undefined
+  #onFailure: ((failure: Error) => void) | undefined
   #isClosed = false
 
-  /** `started`: a watchdog that was started before. */
-  constructor(started: WatchdogProcess = startWatchdog()) {
-    this.#child = this.#attend(started)
+  /** `started`: a watchdog that was started before. `start` starts one. */
+  constructor(clock: Clock, started?: WatchdogProcess, start = (): WatchdogProcess => new WatchdogProcess()) {
+    this.#clock = clock
+    this.#start = start
+    this.#process = this.#attend(started ?? start())
   }
 
   /** The number of its process. */
   get pid(): number | undefined {
-    return this.#child.pid
+    return this.#process.pid
   }
 
-  /** Resolves when the watchdog watches: only then may the command be started. */
-  async arm(command: WatchedCommand): Promise<void> {
-    const answered = new Promise<void>((resolve) => {
+  /**
+   * Resolves when the watchdog watches: only then may the command be started. Rejects with a `WatchdogError` if none can be
+   * started, or if it does not answer; and with the reason of `stop` when that is aborted.
+   */
+  async arm(command: WatchedCommand, stop: AbortSignal): Promise<void> {
+    stop.throwIfAborted()
+    const ended = new AbortController()
+    const answered = new Promise<void>((resolve, reject) => {
+      const fail = (failure: Error): void => reject(new WatchdogError(failure))
       this.#onAnswer = resolve
+      this.#onFailure = fail
+      stop.addEventListener('abort', () => reject(stop.reason), { signal: ended.signal })
+      ended.signal.addEventListener(
+        'abort',
+        this.#afterPatience(() => fail(new Error('it does not answer'))),
+      )
     })
+    // Those that have ended before were no hindrance, unless the next one ends too.
+    this.#failures = Math.min(this.#failures, ATTEMPTS - 1)
     this.#tell(command)
-    await answered
+    try {
+      await answered
+    } finally {
+      ended.abort()
+      this.#onAnswer = undefined
+      this.#onFailure = undefined
+    }
   }
 
   /** The watchdog gets to know what has changed since the command was armed. */
@@ -45,28 +82,44 @@ export class WatchdogLink {
   /** Ends it. It watches nothing any more, and may be stopped. */
   close(): void {
     this.#isClosed = true
-    endWatchdog(this.#child)
+    this.#process.end()
   }
 
-  #attend(child: WatchdogProcess): WatchdogProcess {
-    child.stdout.on('data', () => this.#onAnswer?.())
-    const ended = (): void => void this.#replace(child)
-    child.once('exit', ended)
-    child.once('error', ended)
-    if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) queueMicrotask(ended)
-    return child
+  /** `action` is called once a watchdog had the time to answer. Returns a function that cancels it. */
+  #afterPatience(action: () => void): () => void {
+    let looks = 0
+    const look = (): void => {
+      looks += 1
+      if (looks > LOOKS) action()
+      else cancel = this.#clock.schedule(LOOK_PAUSE, look)
+    }
+    let cancel = (): void => {}
+    look()
+    return () => cancel()
   }
 
-  async #replace(ended: WatchdogProcess): Promise<void> {
-    if (this.#isClosed || this.#child !== ended) return
-    await sleep(PAUSE)
-    if (this.#isClosed || this.#child !== ended) return
-    this.#child = this.#attend(startWatchdog())
+  #attend(process: WatchdogProcess): WatchdogProcess {
+    process.onAnswer(() => {
+      this.#failures = 0
+      this.#onAnswer?.()
+    })
+    void process.ended.then((failure) => this.#replace(process, failure))
+    return process
+  }
+
+  async #replace(ended: WatchdogProcess, failure: Error): Promise<void> {
+    if (this.#isClosed || this.#process !== ended) return
+    this.#failures += 1
+    if (this.#failures >= ATTEMPTS) this.#onFailure?.(failure)
+    const duration = Math.min(SHORTEST_PAUSE * 2 ** (this.#failures - 1), LONGEST_PAUSE)
+    await pause(this.#clock, duration, new AbortableCall())
+    if (this.#isClosed) return
+    this.#process = this.#attend(this.#start())
     if (this.#command !== undefined) this.#tell(this.#command)
   }
 
   #tell(command: WatchedCommand | undefined): void {
     this.#command = command
-    if (!this.#isClosed) this.#child.stdin.write(`${JSON.stringify(command ?? null)}\n`)
+    if (!this.#isClosed) this.#process.tell(JSON.stringify(command ?? null))
   }
 }

@@ -109,8 +109,14 @@ export async function runOnSchedule(
       onAbort(signal, command)
       const run = command.run(fencingToken, { LEASEHOLD_TICK: due.toISOString() })
       running.add(run)
-      const end = await run.finally(() => running.delete(run))
-      if (!isSuccess(end)) throw new CommandFailedError(textOf(end, name))
+      const end = await run
+        .finally(() => running.delete(run))
+        .catch(async (error: unknown) => {
+          if (error !== stop.reason) throw error
+          // A signal came before the start of the command: the tick is over when the schedule has stopped.
+          if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+        })
+      if (end !== undefined && !isSuccess(end)) throw new CommandFailedError(textOf(end, name))
     },
   })
   schedule.start()

@@ -6,17 +6,10 @@ import { eventually, type Finishing } from '@leasehold/testing'
 import { describe, expect, it } from 'vitest'
 import { Family, startStubborn } from '../support/family.js'
 import { leaseFolder, leasehold, start, written } from '../support/leasehold-program.js'
+import { watchdogOf } from '../support/watchdog-of.js'
 
 /** Validity ends well after the start of a slow machine, and soon enough for a test. */
 const TIMES = ['--ttl', '8s', '--kill-after', '500ms']
-
-/** The processes that `leasehold` has started: the command, and the watchdog. */
-function watchdogOf(pid: number): number {
-  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'latin1').trim().split(' ').map(Number)
-  const found = children.find((child) => readFileSync(`/proc/${child}/cmdline`, 'latin1').includes('--watchdog'))
-  if (found === undefined) throw new Error('there is no watchdog')
-  return found
-}
 
 /** `leasehold` with a stubborn family that is ready. */
 async function hold(test: Finishing) {
