@@ -3,6 +3,7 @@ import { VirtualClock, VirtualTime } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { InFlight } from '../../src/in-flight.js'
 import { Assignment } from '../../src/partition-group/assignment.js'
+import { StoreOutage } from '../../src/store-outage.js'
 
 /** More turns of the microtask queue than a grant takes from the answer of the store to the start of the work. */
 const TURNS = 40
@@ -34,6 +35,8 @@ async function giveUpAfter(turns: number): Promise<number> {
     interval: 1_000,
     waits: new InFlight(1),
     requests: new InFlight(1),
+    claims: new StoreOutage(clock, (line) => expect.unreachable(line)),
+    keepAlive: false,
     report: (message) => expect.unreachable(message),
   })
   await granted
