@@ -1,6 +1,7 @@
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from './errors/lease-error.js'
 import type { LeaseSettings } from './lease-settings.js'
+import { shownText } from './shown-value.js'
 import { type Grant, grantFrom, toPlainJSON } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
 
@@ -56,7 +57,7 @@ export function fromHandOff(
 
 /** Why a hand-off is not for this lease, if it is not. */
 function mismatchOf(grant: Grant, lease: LeaseSettings): string | undefined {
-  if (grant.name !== lease.name) return `is of lease '${grant.name}', not of '${lease.name}'`
+  if (grant.name !== lease.name) return `is of lease '${shownText(grant.name)}', not of '${lease.name}'`
   if (grant.owner === lease.owner) return undefined
-  return `is meant for owner '${grant.owner}', not for '${lease.owner}'`
+  return `is meant for owner '${shownText(grant.owner)}', not for '${lease.owner}'`
 }

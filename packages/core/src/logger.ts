@@ -1,4 +1,4 @@
-import { reasonOf } from './shown-value.js'
+import { reasonOf, shownLines } from './shown-value.js'
 import { callGuarded } from './user-code.js'
 
 /** Where the library reports to; `console`, pino and winston fit as they are. */
@@ -20,11 +20,12 @@ export const defaultLogger: Logger = {
   error: warnProcess,
 }
 
-/** Logs. A logger of the user that fails is replaced by a process warning, so that the message is not lost. */
+/** Logs, with control characters of the message escaped. A logger of the user that fails is replaced by a process warning, so that the message is not lost. */
 export function logSafely(logger: Logger, level: keyof Logger, message: string, details?: unknown): void {
+  const shown = shownLines(message)
   callGuarded(
-    () => logger[level](message, details),
-    (error) => warnProcess(`${message} (the logger failed: ${reasonOf(error)})`, details),
+    () => logger[level](shown, details),
+    (error) => warnProcess(`${shown} (the logger failed: ${reasonOf(error)})`, details),
   )
 }
 
@@ -32,6 +33,6 @@ function warnProcess(message: string, details?: unknown): void {
   const detail = details instanceof Error ? (details.stack ?? details.message) : details
   process.emitWarning(message, {
     type: 'LeaseholdWarning',
-    ...(detail === undefined ? {} : { detail: reasonOf(detail) }),
+    ...(detail === undefined ? {} : { detail: shownLines(reasonOf(detail)) }),
   })
 }

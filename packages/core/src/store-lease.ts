@@ -36,6 +36,7 @@ import { LeaseRuns } from './run/lease-runs.js'
 import { workContext } from './run/work-context.js'
 import { type Fence, SelfFence } from './self-fence/self-fence.js'
 import { SharedRenewal } from './shared-renewal.js'
+import { shownText } from './shown-value.js'
 import { type Grant, type LeaseRecord, type Metadata, withJSON } from './store/lease-record.js'
 import type { LeaseStore } from './store/lease-store.js'
 import { readHolder } from './store/operations.js'
@@ -400,7 +401,7 @@ export class StoreLease extends Lease {
 
   #log(level: keyof Logger, message: string, details?: unknown): void {
     const { name, owner } = this.settings
-    logSafely(this.#logger, level, `lease '${name}' of '${owner}': ${message}`, details)
+    logSafely(this.#logger, level, `lease '${shownText(name)}' of '${shownText(owner)}': ${message}`, details)
   }
 
   #createFamily(parent?: ParentLease, environment?: EngineEnvironment): LeaseFamily {

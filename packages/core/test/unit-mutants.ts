@@ -74,4 +74,28 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/engine/from-held.test.ts',
     name: 'because another program removed its owner ends the lease, and frees the name',
   },
+  {
+    title: 'texts of others: control characters reach the message of an error',
+    file: 'src/errors/lease-error.ts',
+    find: 'return shownLines(shown)',
+    replace: 'return shown',
+    test: 'test/texts-of-others.test.ts',
+    name: 'escapes what a server says, and keeps its lines',
+  },
+  {
+    title: 'texts of others: the owner in the error of a loss forges a line',
+    file: 'src/errors/lease-lost-error.ts',
+    find: "(held by '${shownText(owner)}' now)",
+    replace: "(held by '${owner}' now)",
+    test: 'test/texts-of-others.test.ts',
+    name: 'is shown in one line by the error of a loss',
+  },
+  {
+    title: 'texts of others: a name forges a line of the log',
+    file: 'src/store-lease.ts',
+    find: "`lease '${shownText(name)}' of",
+    replace: "`lease '${name}' of",
+    test: 'test/texts-of-others.test.ts',
+    name: 'is shown in one line by the log',
+  },
 ]

@@ -2,7 +2,7 @@ import type { PreemptOptions } from '../acquire-options.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import type { LeaseError } from '../errors/lease-error.js'
-import { reasonOf, shownValue } from '../shown-value.js'
+import { reasonOf, shownText, shownValue } from '../shown-value.js'
 import { type LeaseRecord, withJSON } from '../store/lease-record.js'
 import { readGuarded } from '../user-code.js'
 import type { Claim, Claims } from './claims.js'
@@ -62,7 +62,7 @@ function canEnd({ ttl = Number.POSITIVE_INFINITY, remaining }: LeaseRecord): boo
 
 function withoutEnd({ owner }: LeaseRecord, rules: LeaseRules): LeaseConflictError {
   return new LeaseConflictError(
-    `lease '${rules.name}' of '${owner}' does not expire: a holder that does not hear of the break would go on. Stop the ` +
+    `lease '${rules.name}' of '${shownText(owner)}' does not expire: a holder that does not hear of the break would go on. Stop the ` +
       'holder, then call breakLease',
     detailsOf(rules),
   )

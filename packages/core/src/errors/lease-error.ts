@@ -9,6 +9,8 @@ export type LeaseErrorCode =
   | 'configuration'
   | 'name'
 
+import { shownLines, shownText } from '../shown-value.js'
+
 /** The lease that an error is about, as far as it is known, and the cause. */
 export interface LeaseErrorDetails {
   readonly leaseName?: string
@@ -38,8 +40,9 @@ export abstract class LeaseError extends Error {
   readonly owner: string | undefined
   readonly store: string | undefined
 
+  /** Control characters in the message are escaped; a new line is kept, unless it stands in the name or the owner. */
   constructor(message: string, details: LeaseErrorDetails = {}) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    super(shownMessage(message, details), details.cause === undefined ? undefined : { cause: details.cause })
     this.leaseName = details.leaseName
     this.owner = details.owner
     this.store = details.store
@@ -49,6 +52,14 @@ export abstract class LeaseError extends Error {
   get [BRAND](): true {
     return true
   }
+}
+
+function shownMessage(message: string, { leaseName, owner }: LeaseErrorDetails): string {
+  let shown = message
+  for (const text of [leaseName, owner]) {
+    if (text?.includes('\n') === true) shown = shown.replaceAll(text, shownText(text))
+  }
+  return shownLines(shown)
 }
 
 /** The `instanceof` of `LeaseError` and of the classes that extend it. */

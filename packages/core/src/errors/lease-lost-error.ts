@@ -1,4 +1,5 @@
 import type { LeaseLost, LeaseLostReason } from '../lease-lost.js'
+import { shownText } from '../shown-value.js'
 import { LeaseError, type LeaseErrorDetails } from './lease-error.js'
 
 /** The lease is no longer held. Stop acting on the resource. */
@@ -15,7 +16,7 @@ export class LeaseLostError extends LeaseError {
 }
 
 function describeLoss(name: string, { reason, owner }: Pick<LeaseLost, 'owner'> & { reason: string }): string {
-  const by = owner === undefined || owner === '' ? '' : ` (held by '${owner}' now)`
+  const by = owner === undefined || owner === '' ? '' : ` (held by '${shownText(owner)}' now)`
   return `lease '${name}' was lost: ${reason}${by}`
 }
 

@@ -6,6 +6,7 @@ import type { LeaseErrorDetails } from '../errors/lease-error.js'
 import { LeaseHeldError } from '../errors/lease-held-error.js'
 import { LeaseLostError } from '../errors/lease-lost-error.js'
 import type { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { shownText } from '../shown-value.js'
 import { type Held, LeaseRun, type RunGrant } from './lease-run.js'
 import { RunQueue } from './run-queue.js'
 import { workContext } from './work-context.js'
@@ -101,7 +102,7 @@ export class LeaseRuns {
     if (isHeld) return
     const holder = await this.#host.holder()
     const other = holder === details.owner ? 'another grant of this owner' : 'another owner'
-    const by = holder === undefined ? other : `${other}, '${holder}'`
+    const by = holder === undefined ? other : `${other}, '${shownText(holder)}'`
     const message = `lease '${details.leaseName}' is held by ${by}: raise wait, or try later`
     throw new LeaseHeldError(message, { ...details, ...(holder === undefined ? {} : { holder }) })
   }

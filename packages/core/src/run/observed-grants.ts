@@ -5,6 +5,7 @@ import { lossError } from '../errors/lease-lost-error.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import { defaultLogger, logSafely } from '../logger.js'
+import { shownText } from '../shown-value.js'
 import { systemClock } from '../system-clock.js'
 import { callGuarded } from '../user-code.js'
 import type { LeaseRun, RunGrant } from './lease-run.js'
@@ -91,7 +92,12 @@ export class ObservedGrants implements RunHost {
 
   report(error: unknown): void {
     const { leaseName, owner } = this.details
-    logSafely(defaultLogger, 'error', `lease '${leaseName}' of '${owner}': an error in the background`, error)
+    logSafely(
+      defaultLogger,
+      'error',
+      `lease '${shownText(leaseName)}' of '${shownText(owner)}': an error in the background`,
+      error,
+    )
   }
 
   /** The grant that is held, and was acquired outside of a run where it is not known yet. */

@@ -15,7 +15,7 @@ export { checkLeaseName, checkOwner, decodeLeaseName, encodeLeaseName, type Name
 export { checkMetadata, withoutBreakReason } from '../metadata.js'
 export { checkOptionNames, type OptionNames } from '../option-names.js'
 export { toMilliseconds } from '../provider/duration.js'
-export { reasonOf } from '../shown-value.js'
+export { reasonOf, shownLines, shownText } from '../shown-value.js'
 export { suggestionFor } from '../suggestion.js'
 export { validityOf } from '../validity.js'
 export { anotherGrant, nothingToBreak } from './break-conflict.js'
