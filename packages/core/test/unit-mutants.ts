@@ -98,4 +98,12 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/texts-of-others.test.ts',
     name: 'is shown in one line by the log',
   },
+  {
+    title: 'turn watch: one that the store refuses is tried again with each poll',
+    file: 'src/engine/turn-watch.ts',
+    find: 'if (clock.now() < refusedUntil) goOnLater()',
+    replace: 'if (refusedUntil === 0) goOnLater()',
+    test: 'test/engine/turn-watch.test.ts',
+    name: 'makes the waiter poll where the store refuses the watch',
+  },
 ]

@@ -1,5 +1,5 @@
 import { LeaseUnauthorisedError } from '@leasehold/core'
-import type { StoreCall } from '@leasehold/core/store'
+import { type StoreCall, untilAborted } from '@leasehold/core/store'
 import { statusOf } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import { pathOf } from './api/api-request.js'
@@ -15,6 +15,8 @@ export class LeaseAccess {
   readonly #resource: LeaseKind
   /** Whether `update` is granted on all objects, so that no further check is needed. */
   #canUpdateAll = false
+  /** The check that is under way: leases that are acquired at once share it. */
+  #checking: Promise<boolean | undefined> | undefined
 
   constructor(client: ApiClient, resource: LeaseKind) {
     this.#client = client
@@ -28,7 +30,7 @@ export class LeaseAccess {
    */
   async requireRenewal(leaseName: string, call: StoreCall): Promise<void> {
     if (this.#canUpdateAll) return
-    this.#canUpdateAll = (await this.#isGranted('update', undefined, call)) ?? false
+    this.#canUpdateAll = (await this.#isUpdateGranted(call)) ?? false
     if (this.#canUpdateAll || (await this.#isGranted('update', leaseName, call)) !== false) return
     const namespace = await this.#client.namespace()
     const { plural, group } = this.#resource
@@ -37,6 +39,20 @@ export class LeaseAccess {
         `acquired, but not renewed. ${roleFor(this.#resource, namespace, ['update'])}`,
       { leaseName, store: 'kubernetes' },
     )
+  }
+
+  /** Whether `update` is granted on all objects. */
+  async #isUpdateGranted(call: StoreCall): Promise<boolean | undefined> {
+    this.#checking ??= this.#isGranted('update', undefined, call).finally(() => {
+      this.#checking = undefined
+    })
+    try {
+      return await untilAborted(this.#checking, call)
+    } catch (error) {
+      if (call.aborted) throw error
+      // The call that began the check may have ended before.
+      return await this.#isGranted('update', undefined, call)
+    }
   }
 
   /** See `KubernetesLeaseStore.checkAccess`. Nothing is written: the trial creation is a dry run. */

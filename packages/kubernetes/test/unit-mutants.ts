@@ -19,4 +19,20 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/shared-lease.test.ts',
     name: 'is not taken over after the shorter duration of the Go elector',
   },
+  {
+    title: 'requests: a heartbeat waits behind the requests of claims',
+    file: 'src/api/api-client.ts',
+    find: "this.#requests.enter(request.method !== 'GET', call)",
+    replace: 'this.#requests.enter(false, call)',
+    test: 'test/many-leases.test.ts',
+    name: 'sends a heartbeat before the requests that wait',
+  },
+  {
+    title: 'requests: all are sent at once',
+    file: 'src/api/request-queue.ts',
+    find: 'if (this.#underWay < this.#most)',
+    replace: 'if (this.#underWay >= 0)',
+    test: 'test/request-queue.test.ts',
+    name: 'lets so many through at a time',
+  },
 ]

@@ -1,4 +1,4 @@
-import type { LeaseRecord, LeaseStore } from '@leasehold/core'
+import { type LeaseRecord, type LeaseStore, LeaseUnauthorisedError } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
@@ -16,7 +16,11 @@ interface Watched {
   readonly show: (record: LeaseRecord) => void
   readonly end: () => void
   readonly fail: () => void
+  /** Fails with an error that trying again does not cure. */
+  readonly refuse: () => void
 }
+
+type Word = 'word' | 'end' | 'fail' | 'refuse'
 
 function setUp({ watching = true, ordered = false } = {}) {
   const clock = new VirtualClock()
@@ -31,18 +35,20 @@ function setUp({ watching = true, ordered = false } = {}) {
 }
 
 async function* listen(watches: Watched[], name: string, call: StoreCall, grantId: string | undefined) {
-  const words: ('word' | 'end' | 'fail' | LeaseRecord)[] = []
+  const words: (Word | LeaseRecord)[] = []
   let wake = (): void => {}
-  const show = (word: 'word' | 'end' | 'fail' | LeaseRecord): void => {
+  const show = (word: Word | LeaseRecord): void => {
     words.push(word)
     wake()
   }
-  const hear = (word: 'word' | 'end' | 'fail') => () => show(word)
-  watches.push({ name, call, grantId, show, say: hear('word'), end: hear('end'), fail: hear('fail') })
+  const hear = (word: Word) => () => show(word)
+  const said = { say: hear('word'), end: hear('end'), fail: hear('fail'), refuse: hear('refuse') }
+  watches.push({ name, call, grantId, show, ...said })
   while (true) {
     const word = words.shift()
     if (word === 'end') return
     if (word === 'fail') throw new Error('reset')
+    if (word === 'refuse') throw new LeaseUnauthorisedError('not permitted')
     if (word !== undefined) yield word === 'word' ? undefined : word
     else {
       await new Promise<void>((resolve) => {
@@ -111,6 +117,24 @@ describe('a turn watch', () => {
     await clock.settle()
     await fails()
     expect(turns.slice(3)).toEqual([350, 400])
+  })
+
+  it('makes the waiter poll where the store refuses the watch, and tries the watch once a minute', async () => {
+    const { clock, watches, turns, last } = setUp()
+    await clock.settle()
+    last().refuse()
+    await clock.advance(59_999)
+    // The pauses grow to half of the heartbeat interval.
+    expect(watches.length).toBe(1)
+    expect(turns.length).toBeGreaterThan(59_999 / rules.heartbeatInterval)
+    await clock.advance(rules.heartbeatInterval)
+    expect(watches.length).toBe(2)
+    last().say()
+    await clock.settle()
+    // It is permitted now: there are no more polls.
+    const before = turns.length
+    await clock.advance(600_000)
+    expect(turns.length).toBe(before)
   })
 
   it('repeats the call at growing intervals when the store returns no watch', async () => {

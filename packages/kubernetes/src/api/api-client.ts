@@ -9,6 +9,7 @@ import { ApiConnection, type ConnectionUse } from './api-connection.js'
 import type { ApiRequest } from './api-request.js'
 import type { KubeConfigLike } from './kube-config.js'
 import { loadKubeConfig, podNamespace, withFreshCredentials } from './load-kube-config.js'
+import { RequestQueue } from './request-queue.js'
 
 /** The pause after a 429 without a `Retry-After`, in milliseconds. */
 const DEFAULT_PAUSE = 1_000
@@ -16,10 +17,21 @@ const DEFAULT_PAUSE = 1_000
 /** The shortest pause after a 429, whatever its `Retry-After` says, in milliseconds. */
 const SHORTEST_PAUSE = 100
 
+/** How many requests are under way at most, each on a connection of its own. At 20 ms each, they are 1,250 a second. */
+const MOST_REQUESTS = 25
+
+/** How many watches are being opened at most: each needs a new connection, and none is urgent. */
+const MOST_OPENINGS = 5
+
+/** After this, the next watch is opened all the same: a proxy may hold the head of an answer back. Milliseconds. */
+const LONGEST_OPENING = 1_000
+
 /** Sends requests to one API server. They reject with the reason of the abort as soon as their call is aborted. */
 export class ApiClient {
   readonly #options: KubernetesClusterOptions
   readonly #connection = new ApiConnection()
+  readonly #requests = new RequestQueue(MOST_REQUESTS)
+  readonly #openings = new RequestQueue(MOST_OPENINGS)
   #config: Promise<KubeConfigLike> | undefined
   #namespace: string | undefined
 
@@ -56,7 +68,7 @@ export class ApiClient {
   async send(request: ApiRequest, call: StoreCall): Promise<ApiAnswer> {
     let isFresh = false
     for (;;) {
-      const answer = await this.#read(await this.#send(request, 'kept', call), call)
+      const answer = await this.#ask(request, call)
       if (answer.status === 429) {
         await this.pause(Math.max(answer.retryAfter ?? DEFAULT_PAUSE, SHORTEST_PAUSE), call)
       } else if (answer.status === 401 && !isFresh) {
@@ -73,12 +85,34 @@ export class ApiClient {
    * when the call is aborted, and reject when the connection breaks. An open watch does not keep the process alive.
    */
   async open(request: ApiRequest, call: StoreCall): Promise<ApiAnswer | AsyncIterable<string>> {
-    const response = await this.#send(request, 'own', call)
+    const response = await this.#head(request, call)
     if (response.statusCode === 200) return this.#linesOf(response, call)
     const answer = await this.#read(response, call)
     // The caller's next attempt then has fresh credentials.
     if (answer.status === 401) await this.#refresh()
     return answer
+  }
+
+  /** Writes come first: they renew leases, or end a claim that was begun. */
+  async #ask(request: ApiRequest, call: StoreCall): Promise<ApiAnswer> {
+    const leave = await this.#requests.enter(request.method !== 'GET', call)
+    try {
+      return await this.#read(await this.#send(request, 'kept', call), call)
+    } finally {
+      leave()
+    }
+  }
+
+  /** The head of an answer that goes on. */
+  async #head(request: ApiRequest, call: StoreCall): Promise<IncomingMessage> {
+    const leave = await this.#openings.enter(false, call)
+    const cancel = (this.#options.clock ?? systemClock).schedule(LONGEST_OPENING, leave)
+    try {
+      return await this.#send(request, 'own', call)
+    } finally {
+      cancel()
+      leave()
+    }
   }
 
   async *#linesOf(response: IncomingMessage, call: StoreCall): AsyncGenerator<string> {
@@ -105,6 +139,9 @@ export class ApiClient {
   }
 
   close(): void {
+    const error = unanswered(new Error('the store was closed'))
+    this.#requests.close(error)
+    this.#openings.close(error)
     this.#connection.close()
   }
 
