@@ -1,4 +1,5 @@
 import type { Traffic } from './traffic.js'
+import type { Address } from './transport.js'
 
 /** A call of a script, by its text or by its hash. */
 export interface ScriptCall {
@@ -39,6 +40,8 @@ export interface ClientAdapter {
   readonly clustered: boolean
   /** The prefix that the client puts before each key. */
   readonly keyPrefix: string
+  /** Of the server, where there is one and the client knows its address. */
+  readonly address?: Address | undefined
   newConnection(): Connection
   /** Runs a script over the given client, without its key prefix. */
   run(call: ScriptCall, signal?: AbortSignal): Promise<unknown>

@@ -2,6 +2,7 @@ import type { ClientAdapter, Connection, Scan, ScriptCall } from './connection.j
 import { keySlot } from './key-slot.js'
 import type { IoRedisClient, IoRedisClusterClient, IoRedisNode } from './redis-client.js'
 import { Traffic } from './traffic.js'
+import { addressIn } from './transport.js'
 
 /** The client must not queue, repeat or reconnect: the engine decides what is safe to repeat. */
 const alone = {
@@ -43,6 +44,7 @@ export function ioredisAdapter(client: IoRedisClient | IoRedisClusterClient): Cl
   return {
     clustered: isCluster(client),
     keyPrefix: keyPrefixOf(client),
+    address: isCluster(client) ? undefined : addressIn(client.options),
     newConnection: () =>
       isCluster(client)
         ? new ClusterConnection(client.duplicate([], aloneInCluster))

@@ -1,12 +1,18 @@
-import { type Clock, LeaseUnavailableError } from '@leasehold/core'
+import { type Clock, LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
+import { isReply } from './client-adapter.js'
 import type { ClientAdapter, Connection } from './connection.js'
+import { type Address, wrongTransport } from './transport.js'
 
 /**
  * After how many milliseconds of silence a connection is dropped at the earliest, once an operation over it has timed out.
  * It must also have been silent for half of the time that the operation took.
  */
 export const STALL_TIMEOUT = 500
+
+/** After how many milliseconds of silence the server is asked for its transport, and how long it may take to answer. */
+const SILENCE = 500
+const LOOK_TIMEOUT = 1_000
 
 interface Opening {
   readonly since: number
@@ -21,6 +27,8 @@ export class LazyConnection {
   #current: Connection | undefined
   #opening: Opening | undefined
   #isClosed = false
+  /** Whether a connection was open before: then the client uses the right transport. */
+  #wasOpen = false
   /** The connections that were replaced and still have open calls. */
   readonly #retired = new Set<Connection>()
 
@@ -84,7 +92,8 @@ export class LazyConnection {
   async #open(call: StoreCall): Promise<Connection> {
     const connection = this.#adapter.newConnection()
     try {
-      await untilAborted(connection.connect(), call)
+      await untilAborted(this.#connected(connection), call)
+      this.#wasOpen = true
       if (call.aborted) throw call.signal.reason
     } catch (error) {
       connection.destroy()
@@ -98,6 +107,34 @@ export class LazyConnection {
       if (this.#current === connection) this.#current = undefined
     })
     return connection
+  }
+
+  /** Rejects with a `LeaseConfigurationError` if the server speaks TLS and the client does not, or the reverse. */
+  async #connected(connection: Connection): Promise<void> {
+    const { address } = this.#adapter
+    if (address === undefined || this.#wasOpen) return await connection.connect()
+    let cancel = (): void => {}
+    const silence = new Promise<never>((_, reject) => {
+      const look = async (): Promise<void> => {
+        const fault = await this.#faultAt(address)
+        if (fault !== undefined) reject(fault)
+      }
+      cancel = this.#clock.schedule(SILENCE, () => void look())
+    })
+    try {
+      await Promise.race([connection.connect(), silence])
+    } catch (error) {
+      if (isReply(error) || error instanceof LeaseConfigurationError) throw error
+      throw (await this.#faultAt(address)) ?? error
+    } finally {
+      cancel()
+    }
+  }
+
+  async #faultAt(address: Address): Promise<LeaseConfigurationError | undefined> {
+    const call = new AbortableCall(LOOK_TIMEOUT)
+    const cancel = this.#clock.schedule(LOOK_TIMEOUT, () => call.abort(undefined))
+    return await wrongTransport(address, call).finally(cancel)
   }
 
   #retire(): void {

@@ -2,6 +2,7 @@ import type { ClientAdapter, Connection, Scan, ScriptCall } from './connection.j
 import { keySlot } from './key-slot.js'
 import type { NodeRedisClient, NodeRedisClusterClient, NodeRedisSentinelClient } from './redis-client.js'
 import { Traffic } from './traffic.js'
+import { addressIn } from './transport.js'
 
 /** How long one node may take to return the slots, in milliseconds; then the client asks another one. */
 const DISCOVERY_TIMEOUT = 1_000
@@ -12,6 +13,8 @@ export function nodeRedisAdapter(client: NodeRedisLike): ClientAdapter {
   return {
     clustered: isCluster(client),
     keyPrefix: keyPrefixOf(client),
+    address:
+      isCluster(client) || isSentinel(client) ? undefined : addressIn((client.options as { socket?: object }).socket),
     newConnection: () => new NodeRedisConnection(duplicateOf(client)),
     // The client adds its prefix only to the keys of commands that are methods.
     run: (call, signal) => runScript(client, call, signal),

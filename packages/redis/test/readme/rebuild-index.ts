@@ -4,7 +4,7 @@ import { RedisGuard, RedisLeaseStore } from '@leasehold/redis'
 import { Redis } from 'ioredis'
 
 export async function rebuildOnce(url: string, build: () => Promise<string>): Promise<void> {
-  const redis = new Redis(url)
+  const redis = new Redis(url, { lazyConnect: true })
   const store = new RedisLeaseStore(redis)
   const guard = new RedisGuard(redis)
   await createLease(store, 'index', {
