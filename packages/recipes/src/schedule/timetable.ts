@@ -1,6 +1,12 @@
 import { LeaseConfigurationError } from '@leasehold/core'
 import { Cron } from 'croner'
 
+/** The last instant that a `Date` can have, in milliseconds since 1970. */
+const LAST_INSTANT = 8.64e15
+
+/** A day, or a time of a day with its offset from UTC. */
+const ISO_INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
+
 /** When a schedule is due. Exactly one of `cron` and `every` is given. */
 export interface TimetableOptions {
   /**
@@ -11,13 +17,19 @@ export interface TimetableOptions {
   readonly cron?: string | undefined
   /** The time zone of `cron`, such as `Europe/Berlin`; UTC unless given. */
   readonly timeZone?: string | undefined
-  /** The interval between two ticks, in milliseconds. It knows no time zones. */
+  /**
+   * The interval between two ticks, in milliseconds. It knows no time zones. It may have a fraction: tick `n` is due `n`
+   * intervals after the anchor, rounded to a whole millisecond, so that no error adds up.
+   */
   readonly every?: number | undefined
-  /** A tick of `every`, as an ISO 8601 text or a `Date`: the others are whole intervals away. 1970 in UTC unless given. */
+  /**
+   * A tick of `every`, as a `Date` or an ISO 8601 text with `Z` or an offset: the others are whole intervals away. 1970 in UTC
+   * unless given.
+   */
   readonly anchor?: string | Date | undefined
 }
 
-/** The ticks of a schedule, as milliseconds since 1970. */
+/** The ticks of a schedule, as milliseconds since 1970: whole numbers, because a record keeps whole milliseconds. */
 export interface Timetable {
   /** The first tick after an instant; `undefined` if there is none. */
   next(after: number): number | undefined
@@ -30,7 +42,9 @@ export function createTimetable(options: TimetableOptions, now: number): Timetab
   const { cron, every, timeZone, anchor } = options
   if ((cron === undefined) === (every === undefined)) throw wrong('give either cron or every')
   const table = every === undefined ? cronTable(cron, timeZone, anchor) : intervalTable(every, timeZone, anchor)
-  if (table.next(now) === undefined) throw wrong(`cron '${cron}' has no tick in the future: change it`)
+  if (table.next(now) === undefined) {
+    throw wrong(`${cron === undefined ? `every ${every}` : `cron '${cron}'`} has no tick in the future: change it`)
+  }
   return table
 }
 
@@ -39,10 +53,29 @@ function intervalTable(every: unknown, timeZone: unknown, anchor: unknown): Time
     throw wrong(`every must be 1 or more milliseconds, not ${String(every)}`)
   }
   if (timeZone !== undefined) throw wrong('timeZone is for cron: every knows no time zones, so leave it out')
-  const from = anchor === undefined ? 0 : new Date(anchor as string).getTime()
-  if (Number.isNaN(from)) throw wrong(`anchor must be a date such as 2026-01-31T12:00:00Z, not ${String(anchor)}`)
-  const latest = (at: number): number => from + Math.floor((at - from) / every) * every
-  return { latest, next: (after) => latest(after) + every }
+  const from = anchor === undefined ? 0 : anchorTime(anchor)
+  const tickOf = (place: number): number => Math.round(from + place * every)
+  const latestPlace = (at: number): number => {
+    // A tick is rounded, so that one more or one less may have been reached.
+    const place = Math.floor((at - from) / every)
+    if (tickOf(place + 1) <= at) return place + 1
+    return tickOf(place) <= at ? place : place - 1
+  }
+  return {
+    latest: (at) => tickOf(latestPlace(at)),
+    next: (after) => {
+      const tick = tickOf(latestPlace(after) + 1)
+      return tick <= LAST_INSTANT ? tick : undefined
+    },
+  }
+}
+
+/** Throws unless the anchor is the same instant on every machine: a time of day without an offset is not. */
+function anchorTime(anchor: unknown): number {
+  const isDate = anchor instanceof Date || (typeof anchor === 'string' && ISO_INSTANT.test(anchor))
+  const instant = isDate ? new Date(anchor).getTime() : Number.NaN
+  if (!Number.isNaN(instant)) return instant
+  throw wrong(`anchor must be a date such as 2026-01-31T12:00:00Z, with Z or an offset, not ${String(anchor)}`)
 }
 
 function cronTable(cron: unknown, timeZone: unknown = 'UTC', anchor: unknown): Timetable {

@@ -116,6 +116,16 @@ describe('a schedule', () => {
     expect(fleet.errors).toEqual([])
   })
 
+  it.each([60_000 / 7, 333.3])('runs each tick once on three instances where every is %d ms', async (every) => {
+    const fleet = new Fleet()
+    const store = new MemoryLeaseStore({ clock: fleet.server })
+    for (const owner of ['anna', 'berta', 'carla']) fleet.start(store, { every, owner })
+    await fleet.time.advance(20 * every)
+    expect(fleet.minutes.length).toBeGreaterThan(15)
+    expect(new Set(fleet.minutes).size).toBe(fleet.minutes.length)
+    expect(fleet.errors).toEqual([])
+  })
+
   it('goes on with the slower clocks when the fast one is gone, without a tick twice', async () => {
     const fleet = new Fleet()
     const store = new MemoryLeaseStore({ clock: fleet.server })

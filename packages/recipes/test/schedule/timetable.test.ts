@@ -67,6 +67,22 @@ describe('a timetable', () => {
     }
   })
 
+  it.each([60_000 / 7, 333.3, 1.5, 1, 1 + 1e-9, 1e3 / 3, 86_400_000 / 7])('of %d ms has whole ticks', (every) => {
+    const table = createTimetable({ every, anchor: '2026-01-01T00:00:00Z' }, NOW)
+    let tick = table.latest(NOW) ?? Number.NaN
+    for (let count = 1; count <= 1_000; count += 1) {
+      const next = table.next(tick) ?? Number.NaN
+      expect(next).toBeGreaterThan(tick)
+      expect(next - tick).toBeLessThan(every + 1)
+      // A record keeps whole milliseconds: a tick that was read from it is the same tick.
+      expect(Date.parse(new Date(next).toISOString())).toBe(next)
+      expect([table.latest(next - 1), table.latest(next), table.next(next - 1)]).toEqual([tick, next, next])
+      tick = next
+      // Each seventh tick is the start of a minute: rounding does not add up.
+      if (every === 60_000 / 7 && count % 7 === 0) expect(tick % 60_000).toBe(0)
+    }
+  })
+
   it.each<[TimetableOptions, string]>([
     [{}, 'give either cron or every'],
     [{ cron: '0 3 * * *', every: 5 }, 'give either cron or every'],
@@ -80,7 +96,14 @@ describe('a timetable', () => {
     [{ every: 0 }, 'every must be 1 or more milliseconds, not 0'],
     [{ every: Number.POSITIVE_INFINITY }, 'every must be 1 or more milliseconds, not Infinity'],
     [{ every: 5, timeZone: 'UTC' }, 'timeZone is for cron'],
-    [{ every: 5, anchor: 'noon' }, 'anchor must be a date such as 2026-01-31T12:00:00Z, not noon'],
+    [{ every: 5, anchor: 'noon' }, 'anchor must be a date such as 2026-01-31T12:00:00Z, with Z or an offset, not noon'],
+    [{ every: 5, anchor: '2026-01-31T12:00' }, 'with Z or an offset, not 2026-01-31T12:00'],
+    [{ every: 5, anchor: null as never }, 'anchor must be a date'],
+    [{ every: 5, anchor: 5 as never }, 'anchor must be a date'],
+    [{ every: '5s' as never }, 'every must be 1 or more milliseconds, not 5s'],
+    [{ every: Number.NaN }, 'every must be 1 or more milliseconds, not NaN'],
+    [{ every: -5 }, 'every must be 1 or more milliseconds, not -5'],
+    [{ every: 1e300 }, 'every 1e+300 has no tick in the future'],
   ])('rejects %j', (options, message) => {
     expect(() => createTimetable(options, NOW)).toThrow(LeaseConfigurationError)
     expect(() => createTimetable(options, NOW)).toThrow(message)
