@@ -1,5 +1,6 @@
 import { LeaseConfigurationError, type LeaseErrorDetails, type LeaseStore, type Metadata } from '@leasehold/core'
 import { checkMetadataRoom, sizeOf } from './metadata-room.js'
+import { checkRecipe, ofRecipe, recipeOf } from './record-kind.js'
 
 /** The metadata of a record that marks its key as done: the owner that did the work, and the outcome as JSON. */
 export type Mark = Metadata & { readonly doneBy: string }
@@ -12,25 +13,28 @@ const faults: Readonly<Record<string, string>> = {
 
 /** Throws a `LeaseConfigurationError` unless the records of the store have room for the marks of an owner. */
 export function checkMarks(store: LeaseStore, owner: string): void {
-  checkMetadataRoom('Once', store, { doneBy: owner, outcomeFault: 'too-large' }, 'to mark a key as done')
+  const largest = ofRecipe('once', { doneBy: owner, outcomeFault: 'too-large' })
+  checkMetadataRoom('Once', store, largest, 'to mark a key as done')
 }
 
 /** The mark of a work that has ended. An outcome that cannot be kept is dropped: the mark then has the reason. */
-export function createMark(outcome: unknown, doneBy: string, room: number): Mark {
+export function createMark(outcome: unknown, owner: string, room: number): Mark {
+  const done = ofRecipe('once', { doneBy: owner })
   let text: string | undefined
   try {
     text = JSON.stringify(outcome)
   } catch {
-    return { doneBy, outcomeFault: 'not-json' }
+    return { ...done, outcomeFault: 'not-json' }
   }
-  if (text === undefined) return outcome === undefined ? { doneBy } : { doneBy, outcomeFault: 'not-json' }
-  const mark = { doneBy, outcome: text }
-  return sizeOf(mark) > room ? { doneBy, outcomeFault: 'too-large' } : mark
+  if (text === undefined) return outcome === undefined ? done : { ...done, outcomeFault: 'not-json' }
+  const mark = { ...done, outcome: text }
+  return sizeOf(mark) > room ? { ...done, outcomeFault: 'too-large' } : mark
 }
 
-/** The mark in the metadata of a record, if there is one. */
-export function markFrom(metadata: Metadata | undefined): Mark | undefined {
-  return typeof metadata?.doneBy === 'string' ? (metadata as Mark) : undefined
+/** The mark in the metadata of a record, if there is one. Throws a `LeaseConfigurationError` for those of another recipe. */
+export function markFrom(metadata: Metadata | undefined, details: LeaseErrorDetails): Mark | undefined {
+  checkRecipe('once', metadata, details)
+  return recipeOf(metadata) !== undefined && typeof metadata?.doneBy === 'string' ? (metadata as Mark) : undefined
 }
 
 /** The outcome that a mark keeps. Throws a `LeaseConfigurationError` if it was dropped. */

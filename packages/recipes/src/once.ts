@@ -13,6 +13,7 @@ import { KeyedLeases } from './keyed-leases.js'
 import { roomOf } from './metadata-room.js'
 import { checkMarks, createMark, type Mark, markFrom, outcomeOf } from './once-mark.js'
 import { type RecipeOptions, recipeOptionNames } from './recipe-options.js'
+import { checkRecipe } from './record-kind.js'
 
 /** The options of {@link Once}: those of its leases, and a name for its keys. */
 export interface OnceOptions extends Omit<RecipeOptions, 'name'> {
@@ -75,7 +76,8 @@ export class Once implements AsyncDisposable {
    * if it fails: the key is then left to the next caller; with a `LeaseLostError` if the lease is lost during the work,
    * even if the work ignores its signal; with a `LeaseUnavailableError` if the work was done, but its mark could not be
    * confirmed: the next caller may do the work again. An outcome that is no JSON, or that the record has no room for, is
-   * dropped: the work counts as done, and every `run` rejects with a `LeaseConfigurationError`.
+   * dropped: the work counts as done, and every `run` rejects with a `LeaseConfigurationError`. A key whose record another
+   * recipe has written rejects with a `LeaseConfigurationError`, too; the work was not started.
    */
   async run<T>(key: string, work: LeasedWork<T>, options: OnceRunOptions = {}): Promise<T> {
     checkOptionNames('Once.run', options, runOptionNames, { leaseName: key })
@@ -100,6 +102,7 @@ export class Once implements AsyncDisposable {
   async forget(key: string): Promise<void> {
     await this.#use(key, (lease) =>
       lease.run(async () => {
+        checkRecipe('once', lease.previous, this.#detailsOf(key))
         if (await lease.update({})) return
         throw new LeaseLostError(`the mark of '${key}' may still be there`, { reason: 'expired' })
       }),
@@ -136,7 +139,7 @@ export class Once implements AsyncDisposable {
 
   /** A mark that can be read is valid, held or not: it is written after the work, and never taken back. */
   async #readMark(key: string): Promise<Mark | undefined> {
-    return markFrom((await this.#leases.read(key))?.metadata)
+    return markFrom((await this.#leases.read(key))?.metadata, this.#detailsOf(key))
   }
 
   /** Does the work under the lease, and marks it. Resolves with the mark that was confirmed, or found. */
@@ -150,7 +153,7 @@ export class Once implements AsyncDisposable {
     let isConfirmed = false
     const completing = lease.run(
       async (held) => {
-        const left = markFrom(lease.previous)
+        const left = markFrom(lease.previous, this.#detailsOf(key))
         if (left !== undefined) return left
         const outcome = await work(held)
         // The grant may be lost, and another run of this object may have the lease by now: the work counts for nothing.

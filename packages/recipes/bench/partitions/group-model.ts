@@ -90,7 +90,12 @@ export class GroupModel {
   join(count: number): void {
     for (let joined = 0; joined < count; joined += 1) {
       const place = this.#nextPlace++
-      const record = { place, partitions: this.partitions, isLeaving: false, share: { held: [], claimed: [], draining: [] } }
+      const record = {
+        place,
+        partitions: this.partitions,
+        isLeaving: false,
+        share: { held: [], claimed: [], draining: [] },
+      }
       this.workers.set(place, {
         place,
         phase: this.#options.random(),

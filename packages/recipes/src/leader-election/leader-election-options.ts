@@ -1,6 +1,7 @@
 import { LeaseConfigurationError, type LeaseErrorDetails, type LeaseStore, type Metadata } from '@leasehold/core'
 import { checkMetadata, checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import { checkKeepAlive, type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
+import { ofRecipe, recipeOf } from '../record-kind.js'
 import type { TermWork } from './term.js'
 
 export interface LeaderElectionOptions extends StartedRecipeOptions {
@@ -50,8 +51,24 @@ export function checkedOptions(options: LeaderElectionOptions, store: LeaseStore
   checkKeepAlive(options)
   checkDuration('resignPause', resignPause, details)
   checkDuration('stopTimeout', stopTimeout, details)
-  checkMetadata(metadata, details, Object(store).limits?.metadata)
-  return { onElected, metadata: { ...metadata }, resignPause, stopTimeout }
+  const named = namedMetadata(metadata, store, details)
+  return { onElected, metadata: named, resignPause, stopTimeout }
+}
+
+/** The metadata with the name of the recipe, where the store has room for any. */
+function namedMetadata(metadata: Metadata | undefined, store: LeaseStore, details: LeaseErrorDetails): Metadata {
+  const room = Object(store).limits?.metadata
+  checkMetadata(metadata, details, room)
+  if (room === 0) return {}
+  if (recipeOf(metadata) !== undefined) {
+    throw new LeaseConfigurationError(
+      "the metadata of a leader must not have the key 'recipe': use another key",
+      details,
+    )
+  }
+  const named = ofRecipe('leader-election', { ...metadata })
+  checkMetadata(named, details, room)
+  return named
 }
 
 function checkDuration(option: string, value: unknown, details: LeaseErrorDetails): void {

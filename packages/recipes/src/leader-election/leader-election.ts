@@ -14,6 +14,7 @@ import { AbortableCall, keepAlive, keptAlive } from '@leasehold/core/store'
 import { FirstAbort } from '../first-abort.js'
 import { RecipeEvents } from '../recipe-events.js'
 import { leaseOptionsOf } from '../recipe-options.js'
+import { keepOtherRecipe } from '../record-kind.js'
 import { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { type Leader, leaderOf } from './leader.js'
@@ -70,6 +71,8 @@ export class LeaderElection implements AsyncDisposable {
   #term: Term | undefined
   /** Settles when the work of the term has ended and the lease was released. */
   #leading: Promise<unknown> | undefined
+  /** Whether the record was that of another recipe: it is then read before the next grant replaces its metadata. */
+  #isOfOther = false
   /** When the ttl of the last confirmed request is over. */
   #expiresAt = Number.POSITIVE_INFINITY
   readonly #outage: StoreOutage
@@ -162,7 +165,7 @@ export class LeaderElection implements AsyncDisposable {
 
   /**
    * The leader now; `undefined` if there is none, or the store does not know it. One read of the store. Rejects with a typed
-   * error when the store does not answer within `operationTimeout`.
+   * error when the store does not answer within `operationTimeout`, and if the record is that of another recipe.
    */
   async leader(): Promise<Leader | undefined> {
     const { store, name, timeouts, clock } = this.#observed
@@ -174,7 +177,8 @@ export class LeaderElection implements AsyncDisposable {
    * a term that ended does not return; a leader or a vacancy that lasted shortly may be left out. Ends when the signal aborts,
    * and with `stop()`.
    *
-   * While the store does not answer, the last state stays; the failure is an `error` event. Throws if asking again is of no
+   * While the store does not answer, or the record is that of another recipe, the last state stays; the failure is an `error`
+   * event. Throws if asking again is of no
    * use: the store is closed, or refuses the credentials or the name.
    */
   async *observe(signal?: AbortSignal): AsyncGenerator<Leader | undefined, void, undefined> {
@@ -226,7 +230,11 @@ export class LeaderElection implements AsyncDisposable {
         metadata,
         keepAlive: this.#keepAlive,
       }
+      if (this.#isOfOther) await this.leader()
       if (!(await lease.acquire({ ...options, onLost: (lost) => onLost(lost) }))) return this.#usualPause
+      this.#isOfOther = true
+      await keepOtherRecipe('leader-election', lease, this.#details)
+      this.#isOfOther = false
     } catch (error) {
       if (this.#stopping.aborted) return this.#usualPause
       if (this.#outage.onFailure('it cannot campaign', error)) this.#events.emit('unreachable', { cause: error })

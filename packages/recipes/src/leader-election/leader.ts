@@ -1,4 +1,5 @@
 import { type LeaseRecord, type LeaseStore, LeaseUnavailableError, type Metadata } from '@leasehold/core'
+import { checkRecipe, withoutRecipe } from '../record-kind.js'
 import { isLocked, isState } from '../record-state.js'
 
 /** The leader, as the record of the store shows it. */
@@ -12,7 +13,8 @@ export interface Leader {
 
 /**
  * The leader in a record; `undefined` if the name is free, or the store does not know the holder. Throws a
- * `LeaseUnavailableError` if the client of the store returned anything but a record.
+ * `LeaseUnavailableError` if the client of the store returned anything but a record, and a `LeaseConfigurationError` for the
+ * record of another recipe.
  */
 export function leaderOf(record: LeaseRecord | undefined, name: string, { kind }: LeaseStore): Leader | undefined {
   if (record === undefined) return undefined
@@ -24,7 +26,8 @@ export function leaderOf(record: LeaseRecord | undefined, name: string, { kind }
       ...(kind === undefined ? {} : { store: kind }),
     })
   }
-  return isLocked(record) && owner !== '' ? { owner, term: fencingToken, metadata } : undefined
+  checkRecipe('leader-election', metadata, { leaseName: name, ...(kind === undefined ? {} : { store: kind }) })
+  return isLocked(record) && owner !== '' ? { owner, term: fencingToken, metadata: withoutRecipe(metadata) } : undefined
 }
 
 export function isSameLeader(one: Leader | undefined, other: Leader | undefined): boolean {

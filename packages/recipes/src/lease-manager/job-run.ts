@@ -11,6 +11,7 @@ import {
 import type { AbortableCall } from '@leasehold/core/store'
 import { InFlight } from '../in-flight.js'
 import type { KeyedLeases } from '../keyed-leases.js'
+import { checkRecipe, recipeOf } from '../record-kind.js'
 import type { StoreOutage } from '../store-outage.js'
 import { pauseUntil } from '../waiting.js'
 
@@ -113,11 +114,11 @@ export class JobRun<J> {
   }
 
   async #attemptWith(lease: StoreLease, key: string, job: J, isFirst: boolean): Promise<Outcome> {
-    const { leases, mark, stop } = this.#options
+    const { leases, stop } = this.#options
     const { signal } = stop
     const { timeouts } = lease.settings
     const record = await leases.read(key, signal)
-    if (isDoneIn(mark.doneIn, record?.metadata)) return this.#found(key, record.metadata)
+    if (this.#isDone(lease, record?.metadata)) return this.#found(key, record.metadata)
     const longest = Math.min(timeouts.heartbeatTimeout / 2, LONGEST_WAIT)
     if (this.#working.has(key)) {
       // Its worker has lost the lease and has not ended: only another process may begin.
@@ -125,6 +126,13 @@ export class JobRun<J> {
       return 'again'
     }
     return await lease.run((held) => this.#do(lease, key, job, held), { wait: isFirst ? 0 : longest, signal })
+  }
+
+  /** Whether the metadata of a record say that its job was done in this run. Throws if they are those of another recipe. */
+  #isDone({ settings: { name, owner } }: StoreLease, metadata: Metadata | undefined): metadata is DoneMark {
+    checkRecipe('lease-manager', metadata, { leaseName: name, owner })
+    if (recipeOf(metadata) === undefined) return false
+    return typeof metadata?.doneBy === 'string' && metadata.doneIn === this.#options.mark.doneIn
   }
 
   /** By this call too: its own mark, whose confirmation was lost. */
@@ -135,7 +143,7 @@ export class JobRun<J> {
   async #do(lease: StoreLease, key: string, job: J, held: JobHeld): Promise<Outcome> {
     const { mark, worker } = this.#options
     const { previous } = lease
-    if (isDoneIn(mark.doneIn, previous)) return this.#found(key, previous)
+    if (this.#isDone(lease, previous)) return this.#found(key, previous)
     this.#working.add(key)
     try {
       await worker(job, held)
@@ -154,9 +162,4 @@ export class JobRun<J> {
     if (await lease.update(mark)) return 'done'
     throw new LeaseLostError(`the mark of job '${key}' was not confirmed`, { reason: 'expired' })
   }
-}
-
-/** Whether the metadata of a record says that its job was done in this run. */
-function isDoneIn(run: string, metadata: Metadata | undefined): metadata is DoneMark {
-  return typeof metadata?.doneBy === 'string' && metadata.doneIn === run
 }

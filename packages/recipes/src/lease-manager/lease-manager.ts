@@ -15,6 +15,7 @@ import { KeyedLeases } from '../keyed-leases.js'
 import { checkMetadataRoom } from '../metadata-room.js'
 import { RecipeEvents } from '../recipe-events.js'
 import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
+import { ofRecipe } from '../record-kind.js'
 import { report } from '../report.js'
 import { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
@@ -203,7 +204,7 @@ export class LeaseManager implements AsyncDisposable {
     checkOptionNames<ProcessEachOptions<J>>('processEach', options, processOptionNames)
     const { concurrency = 1, key = ownKey, run = '', signal } = options
     checkConcurrency('processEach', concurrency)
-    const mark = { doneBy: this.#leases.settings.owner, doneIn: run }
+    const mark = ofRecipe('lease-manager', { doneBy: this.#leases.settings.owner, doneIn: run })
     const advice = 'use a shorter owner, or a shorter run'
     checkMetadataRoom('processEach', this.#leases.store, mark, 'to mark a job as done', { advice, owner: mark.doneBy })
     const stop = new FirstAbort(this.#closing.signal, signal)

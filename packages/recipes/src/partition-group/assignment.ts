@@ -10,6 +10,7 @@ import {
 import { AbortableCall } from '@leasehold/core/store'
 import { aborts } from '../aborts.js'
 import type { InFlight } from '../in-flight.js'
+import { checkRecipe, ofRecipe } from '../record-kind.js'
 import type { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 
@@ -135,10 +136,14 @@ export class Assignment {
       signal,
       fencingToken: lease.fencingToken ?? 0n,
       position: lease.previous?.position,
-      save: (position) => lease.update({ position }),
+      save: (position) => lease.update(ofRecipe('partition-group', { position })),
       checkLease: () => lease.checkLease(),
     }
-    const working = (async () => work(this.partition, assigned))().catch((error) => {
+    const begin = async (): Promise<unknown> => {
+      checkRecipe('partition-group', lease.previous, this.#details)
+      return work(this.partition, assigned)
+    }
+    const working = begin().catch((error) => {
       if (!isReasonOf(signal, error)) report(`the work on partition ${this.partition} failed`, error)
       if (!signal.aborted) this.#end('draining', error)
     })

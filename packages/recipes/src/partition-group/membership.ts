@@ -1,10 +1,21 @@
 import { type Clock, type CreateLeaseOptions, createLease, type LeaseStore, listLeases } from '@leasehold/core'
 import { roomOf } from '../metadata-room.js'
+import { ofRecipe, recipeOf } from '../record-kind.js'
 import type { Member } from './balance.js'
 import { decodeShare, encodeShare, largestGroup, type Share } from './share.js'
 
 /** How many places a worker tries in one round until it finds a free one. */
 const ATTEMPTS = 8
+
+const RECIPE = 'partition-group'
+
+/** The record of a place. */
+interface Place {
+  readonly place: number
+  readonly isFree: boolean
+  readonly isOther: boolean
+  readonly metadata: Record<string, string>
+}
 
 export interface MembershipOptions {
   readonly store: LeaseStore
@@ -48,8 +59,8 @@ export class Membership {
     const { store, leaseOptions, random } = this.#options
     const free: number[] = []
     let next = 0
-    for await (const { place, isFree } of this.#places(signal)) {
-      if (isFree) free.push(place)
+    for await (const { place, isFree, isOther } of this.#places(signal)) {
+      if (isFree && !isOther) free.push(place)
       next = Math.max(next, place + 1)
     }
     for (let attempt = 0; attempt < ATTEMPTS && !signal.aborted; attempt += 1) {
@@ -69,8 +80,8 @@ export class Membership {
   /** The members of the group but this one, as their records show them. */
   async others(signal: AbortSignal): Promise<readonly Member[]> {
     const members: Member[] = []
-    for await (const { place, isFree, metadata } of this.#places(signal)) {
-      if (isFree || place === this.#place) continue
+    for await (const { place, isFree, isOther, metadata } of this.#places(signal)) {
+      if (isFree || isOther || place === this.#place) continue
       const partitions = this.#numberIn(metadata.partitions)
       const share = decodeShare(metadata.share, partitions)
       members.push({ place, partitions, isLeaving: metadata.leaving === 'true', share })
@@ -99,7 +110,7 @@ export class Membership {
 
   #metadataOf(share: Share, isLeaving: boolean): Record<string, string> {
     const { partitions } = this.#options
-    const metadata = { partitions: String(partitions), share: encodeShare(share, partitions) }
+    const metadata = ofRecipe(RECIPE, { partitions: String(partitions), share: encodeShare(share, partitions) })
     return isLeaving ? { ...metadata, leaving: 'true' } : metadata
   }
 
@@ -110,15 +121,15 @@ export class Membership {
     return number <= largestGroup(roomOf(store)) ? number : partitions
   }
 
-  async *#places(
-    signal: AbortSignal,
-  ): AsyncGenerator<{ place: number; isFree: boolean; metadata: Record<string, string> }> {
+  async *#places(signal: AbortSignal): AsyncGenerator<Place> {
     const { store, clock, leaseOptions } = this.#options
     const options = { clock, signal, timeout: leaseOptions.operationTimeout }
     for await (const { name, state, metadata } of listLeases(store, this.#prefix, options)) {
       const place = name.slice(this.#prefix.length)
+      // The record of another recipe is no place.
+      const isOther = recipeOf(metadata) !== undefined && recipeOf(metadata) !== RECIPE
       const isFree = state !== 'leased' && state !== 'breaking'
-      if (/^\d{1,9}$/.test(place)) yield { place: Number(place), isFree, metadata }
+      if (/^\d{1,9}$/.test(place)) yield { place: Number(place), isFree, isOther, metadata }
     }
   }
 }

@@ -22,14 +22,16 @@ export const mutants: readonly RecipeMutant[] = [
   {
     name: 'a holder does not look at the mark before its work',
     edits: [
-      { file: 'lease-manager/job-run.ts', find: 'isDoneIn(mark.doneIn, previous)', replace: 'false' },
+      { file: 'lease-manager/job-run.ts', find: 'this.#isDone(lease, previous)', replace: 'false' },
       { file: 'lease-manager/job-run.ts', find: 'return this.#found(key, previous)', replace: "return 'done'" },
     ],
     caughtBy: { check: ['broken-rule'] },
   },
   {
     name: 'marks of other runs count',
-    edits: [{ file: 'lease-manager/job-run.ts', find: ' && metadata.doneIn === run', replace: '' }],
+    edits: [
+      { file: 'lease-manager/job-run.ts', find: ' && metadata.doneIn === this.#options.mark.doneIn', replace: '' },
+    ],
     caughtBy: { law: 'a list that is done is not done again, unless in another run' },
   },
   {

@@ -3,7 +3,7 @@ import type { RecipeMutant } from '../support/mutants.js'
 export const mutants: readonly RecipeMutant[] = [
   {
     name: 'a holder does not look at the mark before its work',
-    edits: [{ file: 'once.ts', find: 'const left = markFrom(lease.previous)', replace: 'const left = markFrom({})' }],
+    edits: [{ file: 'once.ts', find: 'const left = markFrom(lease.previous, ', replace: 'const left = markFrom({}, ' }],
     caughtBy: { check: ['broken-rule'] },
   },
   {
@@ -60,7 +60,7 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'once-mark.ts',
-        find: "sizeOf(mark) > room ? { doneBy, outcomeFault: 'too-large' } : mark",
+        find: "sizeOf(mark) > room ? { ...done, outcomeFault: 'too-large' } : mark",
         replace: 'mark',
       },
     ],

@@ -64,7 +64,7 @@ describe('Once', () => {
     const store = new MemoryLeaseStore()
     await createLease(store, 'key').run(async () => {})
     const lease = createLease(store, 'key')
-    await lease.acquire({ metadata: { doneBy: 'anna', outcome: '{' } })
+    await lease.acquire({ metadata: { recipe: 'once', doneBy: 'anna', outcome: '{' } })
     await lease.release()
     await expect(new Once(store).run('key', unreachable)).rejects.toThrow(LeaseConfigurationError)
   })
@@ -120,7 +120,8 @@ describe('Once', () => {
     const other = createLease(inner, 'key', { owner: 'berta' })
     Object.assign(store, {
       acquire: async (...args: Parameters<LeaseStore['acquire']>) => {
-        if (!other.checkLease()) await other.acquire({ metadata: { doneBy: 'berta', outcome: '"hers"' } })
+        if (!other.checkLease())
+          await other.acquire({ metadata: { recipe: 'once', doneBy: 'berta', outcome: '"hers"' } })
         return await acquire(...args)
       },
     })

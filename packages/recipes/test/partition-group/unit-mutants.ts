@@ -29,8 +29,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'partitions: the record of a worker does not show how many it knows',
     file: 'src/partition-group/membership.ts',
-    find: 'const metadata = { partitions: String(partitions), share: ',
-    replace: 'const metadata = { share: ',
+    find: '{ partitions: String(partitions), share: ',
+    replace: '{ share: ',
     test: 'test/partition-group/partition-group.test.ts',
     name: 'has an owner for each partition that a running worker knows: fewer partitions',
   },

@@ -1,0 +1,49 @@
+import { LeaseConfigurationError, type LeaseErrorDetails, type Metadata, type StoreLease } from '@leasehold/core'
+import type { RecipeKind } from './read-recipe.js'
+
+/** The key of the metadata that says which recipe has written a record. */
+const KEY = 'recipe'
+
+/** Metadata that name their recipe, so that no other recipe takes them to be its own. */
+export function ofRecipe<M extends Metadata>(recipe: RecipeKind, metadata: M): M & Metadata {
+  return { [KEY]: recipe, ...metadata }
+}
+
+/** The metadata without the name of their recipe. */
+export function withoutRecipe(metadata: Metadata): Metadata {
+  const { [KEY]: _, ...others } = metadata
+  return others
+}
+
+/** The recipe that has written these metadata; `undefined` if that was none, such as a plain lease. */
+export function recipeOf(metadata: Metadata | undefined): string | undefined {
+  // The client of a user may answer with anything.
+  const recipe: unknown = metadata?.[KEY]
+  return typeof recipe === 'string' ? recipe : undefined
+}
+
+/** Throws a `LeaseConfigurationError` if another recipe has written these metadata. */
+export function checkRecipe(recipe: RecipeKind, metadata: Metadata | undefined, details: LeaseErrorDetails): void {
+  const found = recipeOf(metadata)
+  if (found === undefined || found === recipe) return
+  const message = `'${details.leaseName}' is a name of the recipe '${found}', so '${recipe}' cannot use it: give one of them another name`
+  throw new LeaseConfigurationError(message, details)
+}
+
+/**
+ * For a holder whose grant has replaced the metadata: if they were those of another recipe, puts them back, releases the
+ * lease and rejects with a `LeaseConfigurationError`.
+ */
+export async function keepOtherRecipe(
+  recipe: RecipeKind,
+  lease: StoreLease,
+  details: LeaseErrorDetails,
+): Promise<void> {
+  const { previous } = lease
+  try {
+    checkRecipe(recipe, previous, details)
+  } catch (error) {
+    await lease.release(previous === undefined ? {} : { metadata: previous })
+    throw error
+  }
+}

@@ -1,0 +1,39 @@
+import type { UnitMutant } from '@leasehold/testing'
+import { unitMutants as ofPartitionGroup } from './partition-group/unit-mutants.js'
+
+/** One-line changes that break a rule, each with the test that notices it. */
+export const unitMutants: readonly UnitMutant[] = [
+  ...ofPartitionGroup,
+  {
+    title: 'recipes: the record of another recipe is accepted',
+    file: 'src/record-kind.ts',
+    find: 'if (found === undefined || found === recipe) return',
+    replace: 'return',
+    test: 'test/record-kind.test.ts',
+    name: 'keeps once from a record of lease-manager',
+  },
+  {
+    title: 'recipes: the metadata of another recipe are not put back',
+    file: 'src/record-kind.ts',
+    find: 'await lease.release(previous === undefined ? {} : { metadata: previous })',
+    replace: 'await lease.release()',
+    test: 'test/record-kind.test.ts',
+    name: 'keeps leader-election from a record of once',
+  },
+  {
+    title: 'election: the metadata of another recipe are replaced again and again',
+    file: 'src/leader-election/leader-election.ts',
+    find: 'if (this.#isOfOther) await this.leader()',
+    replace: '',
+    test: 'test/record-kind.test.ts',
+    name: 'keeps an election from the grants of a name',
+  },
+  {
+    title: 'once: forget() removes the mark of another recipe',
+    file: 'src/once.ts',
+    find: "checkRecipe('once', lease.previous, this.#detailsOf(key))",
+    replace: '',
+    test: 'test/record-kind.test.ts',
+    name: 'keeps the other methods of Once',
+  },
+]
