@@ -2,10 +2,12 @@ import {
   type AcquireOptions,
   type Clock,
   defaultLogger,
+  isLease,
   Lease,
   LeaseConfigurationError,
   type LeaseLost,
   LeaseSettings,
+  type LeaseStore,
   type Logger,
   systemClock,
 } from '@leasehold/core'
@@ -40,7 +42,7 @@ const PAUSE = 0.1
 /**
  * One lease over several leases, on any names and stores. It is held while every one of them is. See {@link AllOf}.
  *
- * Throws a `LeaseConfigurationError` if a lease is missing, or occurs twice.
+ * Throws a `LeaseConfigurationError` if a lease is missing, is no lease, or occurs twice.
  */
 export function allOf(leases: readonly Lease[], options: AllOfOptions = {}): AllOf {
   return new AllOf(leases, options)
@@ -50,15 +52,15 @@ export function allOf(leases: readonly Lease[], options: AllOfOptions = {}): All
  * Several leases that are held together: all or none.
  *
  * Guaranteed: it is valid only while every part is. The parts are acquired in the order of their names, in all processes,
- * so that two of these leases never wait for each other; parts with the same name, on several stores, keep the order in
- * which they are given. A part that is refused frees the parts before it. The first loss of a part is the loss of all, is
+ * so that two of these leases never wait for each other; parts with the same name are in the order of the kinds of their
+ * stores, and then in the order in which they are given. A lease over several leases counts as these leases. A part that is refused frees the parts before it. The first loss of a part is the loss of all, is
  * reported once, and frees the other parts. Parts are released in reverse order.
  *
  * Not guaranteed: that other code does not hold a part meanwhile; protect each resource with the token of its part. A part
  * that was held before stays held: `release` frees only the parts that this lease has acquired.
  */
 export class AllOf extends Lease {
-  /** The parts, in the order in which they are acquired. */
+  /** The parts, in the order in which they are acquired. None of them is made of several leases. */
   readonly leases: readonly Lease[]
   readonly #clock: Clock
   readonly #logger: Logger
@@ -71,7 +73,7 @@ export class AllOf extends Lease {
   /** Attempts and releases come one after the other. */
   #last: Promise<unknown> = Promise.resolve()
 
-  /** Throws a `LeaseConfigurationError` if a lease is missing, or occurs twice. */
+  /** Throws a `LeaseConfigurationError` if a lease is missing, is no lease, or occurs twice. */
   constructor(leases: readonly Lease[], options: AllOfOptions = {}) {
     checkOptionNames('allOf', options, optionNames)
     const parts = checkedParts(leases)
@@ -254,18 +256,44 @@ export class AllOf extends Lease {
   }
 }
 
+/** The leases without those that are made of several, in the order in which every process acquires them. */
 function checkedParts(leases: readonly Lease[]): readonly Lease[] {
   if (!Array.isArray(leases) || leases.length === 0) {
     throw new LeaseConfigurationError('allOf needs a list of leases: give it one at least')
   }
-  if (new Set(leases).size < leases.length) {
-    throw new LeaseConfigurationError('allOf was given the same lease twice: leave one out')
+  for (const lease of leases as readonly unknown[]) {
+    if (isLease(lease)) continue
+    const shown = typeof lease === 'object' && lease !== null ? 'an object' : String(lease)
+    throw new LeaseConfigurationError(`allOf was given ${shown} in place of a lease: await it, or leave it out`)
   }
-  // By code units: the same order everywhere, whatever the locale.
-  return leases.toSorted(({ settings: one }, { settings: other }) => {
-    if (one.name === other.name) return 0
-    return one.name < other.name ? -1 : 1
-  })
+  const parts = leases.flatMap((lease) => (lease instanceof AllOf ? lease.leases : [lease]))
+  const twice = parts.find((part, place) => parts.slice(0, place).some((other) => isSame(part, other)))
+  if (twice !== undefined) {
+    const { name: leaseName, owner } = twice.settings
+    const message = `allOf was given '${leaseName}' twice, so it would wait for itself: leave one out`
+    throw new LeaseConfigurationError(message, { leaseName, owner })
+  }
+  return parts.toSorted(
+    (one, other) =>
+      inCodeUnits(one.settings.name, other.settings.name) || inCodeUnits(storeOf(one)?.kind, storeOf(other)?.kind),
+  )
+}
+
+/** Whether two leases exclude each other. Those of a backend of its own may have one name in several backends. */
+function isSame(one: Lease, other: Lease): boolean {
+  const store = storeOf(one)
+  return one === other || (store !== undefined && store === storeOf(other) && one.settings.name === other.settings.name)
+}
+
+/** The store of a lease; `undefined` for one that has a backend of its own. */
+function storeOf(lease: Lease): LeaseStore | undefined {
+  return (lease as { readonly store?: LeaseStore }).store
+}
+
+/** The same order everywhere, whatever the locale. */
+function inCodeUnits(one = '', other = ''): number {
+  if (one === other) return 0
+  return one < other ? -1 : 1
 }
 
 /** The name and the owner of the whole; its times are those of the part with the shortest ttl. */

@@ -1,4 +1,11 @@
-import { type AcquireOptions, Lease, LeaseError, type LeaseErrorCode, LeaseUnavailableError } from '@leasehold/core'
+import {
+  type AcquireOptions,
+  Lease,
+  LeaseError,
+  type LeaseErrorCode,
+  type LeaseStore,
+  LeaseUnavailableError,
+} from '@leasehold/core'
 import { keptAlive } from '@leasehold/core/store'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { SharedAttempt } from '../shared-attempt.js'
@@ -34,6 +41,10 @@ export class EnteredLease extends Lease {
   /** Enters. `undefined`: refused, or not within the wait. Rejects where the outcome is unknown. */
   protected enter(attempt: Attempt): Promise<Entry | undefined> {
     return enterSlot(this.turnstile, attempt)
+  }
+
+  get store(): LeaseStore {
+    return this.turnstile.store
   }
 
   /** Whether it is held, or an attempt is under way. */

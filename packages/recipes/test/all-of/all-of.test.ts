@@ -1,13 +1,15 @@
 import {
   createLease,
+  type Lease,
   LeaseConfigurationError,
   type LeaseLost,
   LeaseLostError,
   LeaseUnavailableError,
   MemoryLeaseStore,
   readLease,
+  type StoreLease,
 } from '@leasehold/core'
-import { allOf } from '@leasehold/recipes'
+import { allOf, Semaphore } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing/silent-logger'
 import { FaultyStore, TestLease, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -39,18 +41,68 @@ describe('the settings of a lease over several leases', () => {
     expect(allOf(leases).settings.name).toBe('2 leases')
   })
 
-  it('orders the parts by name in code units, and keeps the given order of equal names', () => {
-    const { leases, store } = leasesOn('b', 'Z', 'a')
-    const second = createLease(store, 'a', { owner: 'second' })
-    const parts = allOf([...leases, second]).leases
-    expect(parts.map(({ settings }) => settings.name)).toEqual(['Z', 'a', 'a', 'b'])
-    expect(parts[2]).toBe(second)
+  it('orders the parts by name in code units, and those of one name by the kind of store', () => {
+    const { leases } = leasesOn('b', 'Z', 'a')
+    const other = (kind: string): StoreLease => createLease(Object.assign(new MemoryLeaseStore(), { kind }), 'a')
+    const [first, second, third] = [other('azure'), other('redis'), other('redis')]
+    const inOrder = [leases[1], first, leases[2], second, third, leases[0]]
+    expect(allOf([second, third, ...leases, first]).leases.map((part) => inOrder.indexOf(part as StoreLease))).toEqual([
+      0, 1, 2, 3, 4, 5,
+    ])
   })
 
-  it('refuses an empty list, and a lease that is given twice', () => {
-    const { leases } = leasesOn('a')
+  it('has the leases of a part that is made of several as its own parts, in their order', () => {
+    const { leases } = leasesOn('a', 'z', 'n', 'b')
+    const [a, z, n, b] = leases as [Lease, Lease, Lease, Lease]
+    const nested = allOf([allOf([z, allOf([a, b])], { name: 'm' }), n])
+    expect(nested.leases.map((part) => [a, b, n, z].indexOf(part))).toEqual([0, 1, 2, 3])
+    expect(nested.settings.name).toBe('a + b + n + z')
+  })
+
+  it('refuses an empty list, and a value that is no lease', () => {
     expect(() => allOf([])).toThrow(LeaseConfigurationError)
-    expect(() => allOf([...leases, ...leases])).toThrow(/the same lease twice/)
+    for (const [value, shown] of [
+      [null, 'null'],
+      ['a', 'a'],
+      [{}, 'an object'],
+      [Promise.resolve(new TestLease()), 'an object'],
+    ] as const) {
+      const refused = () => allOf([new TestLease(), value as unknown as Lease])
+      expect(refused).toThrow(LeaseConfigurationError)
+      expect(refused).toThrow(`allOf was given ${shown} in place of a lease`)
+    }
+  })
+
+  it('refuses one lease twice, also in a part of several, and two leases on one name of a store', () => {
+    const { leases, store } = leasesOn('a', 'b')
+    const refused = (...given: readonly Lease[]): void => {
+      expect(() => allOf(given)).toThrow(LeaseConfigurationError)
+      expect(() => allOf(given)).toThrow("allOf was given 'a' twice")
+    }
+    refused(...leases, ...leases)
+    refused(...leases, allOf(leases.slice(0, 1)))
+    refused(...leases, createLease(store, 'a'))
+    const semaphore = new Semaphore(store, { name: 'a', permits: 3 })
+    refused(semaphore.permit(), semaphore.permit())
+  })
+
+  it('waits for nobody in a circle, also where the parts are made of several leases', async () => {
+    const { clock, leases, store, environment } = leasesOn('a', 'z', 'n')
+    const [a, z, n] = leases as [Lease, Lease, Lease]
+    const [otherZ, otherN] = ['z', 'n'].map((name) => createLease(store, name, { owner: 'other', clock }))
+    const nested = allOf([allOf([a, z], { name: 'm', ...environment }), n], environment)
+    const other = allOf([allOf([otherN as Lease], environment), otherZ as Lease], environment)
+    const orders: string[] = []
+    const use = async (name: string, whole: Lease): Promise<void> => {
+      await whole.run(async () => void orders.push(name), { wait: Number.POSITIVE_INFINITY })
+    }
+    const used = Promise.all([use('nested', nested), use('other', other)])
+    let isOver = false
+    void used.then(() => {
+      isOver = true
+    })
+    expect(await clock.time.advanceUntil(() => isOver, 100 * TTL)).toBe(true)
+    expect(orders).toHaveLength(2)
   })
 })
 
@@ -113,6 +165,38 @@ describe('acquire of a lease over several leases', () => {
     const whole = allOf([one, two], { clock: new VirtualClock() })
     await expect(whole.acquire()).rejects.toBe(failure)
     expect([one.checkLease(), one.released]).toEqual([false, 1])
+  })
+
+  it('releases a part whose outcome is unknown', async () => {
+    const two = new TestLease({ name: 'b', answer: new LeaseUnavailableError('no answer', { leaseName: 'b' }) })
+    const whole = allOf([new TestLease({ name: 'a' }), two], { clock: new VirtualClock() })
+    await expect(whole.acquire()).rejects.toThrow('no answer')
+    expect(two.released).toBe(1)
+  })
+
+  it('releases a part that was held before, was lost meanwhile and was granted anew', async () => {
+    const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b' })]
+    for (const part of [one, two]) await part.acquire()
+    const { acquire } = one
+    one.acquire = async (options) => {
+      await one.lose()
+      return await acquire.call(one, options)
+    }
+    const whole = allOf([one, two], { clock: new VirtualClock() })
+    expect(await whole.acquire()).toBe(true)
+    await whole.release()
+    expect([one.checkLease(), two.checkLease()]).toEqual([false, true])
+  })
+
+  it('does not resolve with true where the validity of a part has ended unnoticed', async () => {
+    const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b', answer: 'later' })]
+    const asked = allOf([one, two], { clock: new VirtualClock() }).acquire()
+    const rejected = expect(asked).rejects.toMatchObject({ name: 'LeaseLostError', leaseName: 'a', reason: 'expired' })
+    while (!two.isAsked) await Promise.resolve()
+    one.stall()
+    two.grant()
+    await rejected
+    expect(two.checkLease()).toBe(false)
   })
 
   it('rejects with the loss of a part where no time is left to ask again', async () => {
@@ -237,7 +321,7 @@ describe('release of a lease over several leases', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('nests: a lease over several leases can be a part', async () => {
+  it('frees the leases of a part that is made of several', async () => {
     const [one, two, three] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b' }), new TestLease({ name: 'c' })]
     const clock = new VirtualClock()
     const inner = allOf([one, two], { clock })
@@ -247,7 +331,7 @@ describe('release of a lease over several leases', () => {
     expect([one, two, three].every((part) => part.checkLease())).toBe(true)
     await one.lose('broken')
     await outer.release()
-    expect(losses).toMatchObject([{ reason: 'broken', cause: { leaseName: 'a + b' } }])
+    expect(losses).toMatchObject([{ reason: 'broken', cause: { leaseName: 'a' } }])
     expect([one, two, three].some((part) => part.checkLease())).toBe(false)
   })
 })

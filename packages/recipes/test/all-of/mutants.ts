@@ -6,7 +6,7 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'all-of/all-of.ts',
-        find: 'return one.name < other.name ? -1 : 1',
+        find: 'return one < other ? -1 : 1',
         replace: 'return 0',
       },
     ],
