@@ -1,6 +1,7 @@
 import { LeaseError, type LeaseErrorCode } from '@leasehold/core'
 import { exitCodes } from './exit-codes.js'
 import { WatchdogError } from './run/watchdog-error.js'
+import { printable } from './table.js'
 import { UsageError } from './usage-error.js'
 
 const codes: Readonly<Record<LeaseErrorCode, number>> = {
@@ -14,15 +15,19 @@ const codes: Readonly<Record<LeaseErrorCode, number>> = {
   name: exitCodes.usage,
 }
 
-/** What the command line reports of an error. */
+/** The text that the command line shows for an error, without control characters of others, and its exit code. */
 export function failureOf(error: unknown): { readonly message: string; readonly exitCode: number } {
-  const message = error instanceof Error ? error.message : String(error)
+  const message = printable(error instanceof Error ? error.message : String(error))
   if (error instanceof UsageError) return { message, exitCode: exitCodes.usage }
   if (error instanceof WatchdogError) return { message, exitCode: exitCodes.system }
   if (error instanceof LeaseError) return { message, exitCode: codes[error.code] }
   // An error of a configuration file: of another package, whose class need not be loaded to recognise it.
   if (error instanceof Error && /^Config\w*Error$/.test(error.name))
-    return { message, exitCode: exitCodes.configuration }
+    return { message: printableLines(error.message), exitCode: exitCodes.configuration }
   const stack = error instanceof Error ? error.stack : undefined
-  return { message: stack ?? message, exitCode: exitCodes.internal }
+  return { message: stack === undefined ? message : printableLines(stack), exitCode: exitCodes.internal }
+}
+
+function printableLines(text: string): string {
+  return text.split('\n').map(printable).join('\n')
 }

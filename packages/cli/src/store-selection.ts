@@ -96,10 +96,15 @@ export function userFolder(env: Terminal['env']): string {
 }
 
 /** Writes warnings and errors of the library, each on a line of its own: the message of an error follows, without its stack. */
-export function loggerOf(terminal: Terminal): Logger {
-  const write = (level: string) => (message: string, failure?: unknown) => {
+export function loggerOf(terminal: Pick<Terminal, 'errors'>): Logger {
+  return loggerWith((line) => void terminal.errors.write(`leasehold: ${printable(line)}\n`))
+}
+
+/** The same, with the lines written by `say`. */
+export function loggerWith(say: (line: string, level: 'warning' | 'error') => void): Logger {
+  const write = (level: 'warning' | 'error') => (message: string, failure?: unknown) => {
     const reason = failure instanceof Error && !message.includes(failure.message) ? `: ${failure.message}` : ''
-    terminal.errors.write(`leasehold: ${level}: ${printable(`${message}${reason}`)}\n`)
+    say(`${level}: ${message}${reason}`, level)
   }
   return { debug: () => {}, info: () => {}, warn: write('warning'), error: write('error') }
 }

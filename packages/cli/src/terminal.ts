@@ -25,7 +25,13 @@ export function hasColours(stream: OutputStream, env: Terminal['env']): boolean 
   return stream.isTTY === true && (env.NO_COLOR ?? '') === '' && env.TERM !== 'dumb'
 }
 
-/** One line of JSON. */
+/** One line of JSON. Characters that would command or confuse a terminal are escaped: the value is the same. */
 export function writeJSON({ output }: Pick<Terminal, 'output'>, value: unknown): void {
-  output.write(`${JSON.stringify(value)}\n`)
+  output.write(`${JSON.stringify(value).replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, escapedInJSON)}\n`)
+}
+
+/** A character outside of the basic plane takes two escapes. */
+function escapedInJSON(mark: string): string {
+  const units = mark.split('').map((unit) => unit.charCodeAt(0).toString(16).padStart(4, '0'))
+  return units.map((unit) => `\\u${unit}`).join('')
 }

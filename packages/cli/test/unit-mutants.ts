@@ -58,4 +58,28 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/watchdog-link.test.ts',
     name: 'gives a command up when it is stopped',
   },
+  {
+    title: 'waiting notice: each failure of the store is a line',
+    file: 'src/run/waiting-notice.ts',
+    find: 'const isNews = cause !== this.#cause',
+    replace: 'const isNews = true',
+    test: 'test/waiting-notice.test.ts',
+    name: 'and not again for the same cause',
+  },
+  {
+    title: 'errors: a text of another user commands the terminal',
+    file: 'src/failure.ts',
+    find: 'printable(error instanceof Error ? error.message : String(error))',
+    replace: '(error instanceof Error ? error.message : String(error))',
+    test: 'test/control-characters.test.ts',
+    name: 'from the failure of a store',
+  },
+  {
+    title: 'JSON: a text of another user commands the terminal',
+    file: 'src/terminal.ts',
+    find: '.replaceAll(/[\\p{Cc}\\p{Cf}\\u2028\\u2029]/gu, escapedInJSON)',
+    replace: '',
+    test: 'test/control-characters.test.ts',
+    name: 'from status x -o json',
+  },
 ]

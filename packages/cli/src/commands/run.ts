@@ -21,7 +21,7 @@ import {
   runUnderLease,
   runUnderPermit,
 } from '../run/ways-to-run.js'
-import { openStore } from '../store-selection.js'
+import { loggerWith, openStore } from '../store-selection.js'
 import type { Terminal } from '../terminal.js'
 import { checkExclusive, UsageError } from '../usage-error.js'
 
@@ -72,7 +72,10 @@ async function underLease(
   const [name = ''] = operands
   const { clock, env } = terminal
   await using opened = await openStore(options, name, terminal)
-  const { store, settings, logger } = opened
+  const { store, settings } = opened
+  // During a wait, the notice says why it waits: a warning would say it once more.
+  const isSilent = (): boolean => waiting.isActive
+  const logger = loggerWith((line, level) => (level === 'warning' && isSilent() ? undefined : notices.say(line)))
   const leaseOptions = leaseOptionsOf(settings, options, { clock, logger })
   const timeouts = new TimeoutSettings(leaseOptions)
   const times = endTimesOf(timeouts, options['kill-after'], name)

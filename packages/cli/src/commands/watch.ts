@@ -34,7 +34,7 @@ export const watchOne: Action<typeof watch> = async ({ operands, options }, term
       }
     } catch (error) {
       if (!mayPass(error)) throw error
-      if (!isFailing) terminal.errors.write(`leasehold: ${(error as Error).message}; watching again\n`)
+      if (!isFailing) terminal.errors.write(`leasehold: ${printable((error as Error).message)}; watching again\n`)
       isFailing = true
       await pause(clock, interval, new AbortableCall())
     }

@@ -1,4 +1,5 @@
 import { isatty } from 'node:tty'
+import { printable } from '../table.js'
 import { writeNow } from '../write-now.js'
 
 const STANDARD_ERROR = 2
@@ -9,27 +10,33 @@ const STANDARD_ERROR = 2
  */
 export class Notices {
   readonly isTerminal: boolean = isatty(STANDARD_ERROR)
-  readonly #isQuiet: boolean
+  /** Whether progress is shown at all. */
+  readonly showsProgress: boolean
   #hasProgress = false
 
   constructor(isQuiet: boolean) {
-    this.#isQuiet = isQuiet
+    this.showsProgress = !isQuiet
   }
 
   /** A fact that the user has to know, on a line of its own. */
   say(text: string): void {
     this.clear()
-    writeNow(STANDARD_ERROR, `leasehold: ${text}\n`)
+    writeNow(STANDARD_ERROR, lineOf(text))
   }
 
   /** Progress: replaces the last one on a terminal, and is a line of its own elsewhere. */
   progress(text: string): void {
-    if (this.#isQuiet) return
+    if (!this.showsProgress) return
     if (!this.isTerminal) {
-      writeNow(STANDARD_ERROR, `leasehold: ${text}\n`)
+      writeNow(STANDARD_ERROR, lineOf(text))
       return
     }
-    writeNow(STANDARD_ERROR, `\r\u001b[K${`leasehold: ${text}`.slice(0, (process.stderr.columns || 80) - 1)}`)
+    writeNow(
+      STANDARD_ERROR,
+      `\r\u001b[K${lineOf(text)
+        .slice(0, (process.stderr.columns || 80) - 1)
+        .trimEnd()}`,
+    )
     this.#hasProgress = true
   }
 
@@ -38,4 +45,9 @@ export class Notices {
     if (this.#hasProgress) writeNow(STANDARD_ERROR, '\r\u001b[K')
     this.#hasProgress = false
   }
+}
+
+/** Names and owners are other people's texts, and may be in any notice. */
+function lineOf(text: string): string {
+  return `leasehold: ${printable(text)}\n`
 }
