@@ -20,12 +20,17 @@ export function failureOf(error: unknown): { readonly message: string; readonly 
   const message = printable(error instanceof Error ? error.message : String(error))
   if (error instanceof UsageError) return { message, exitCode: exitCodes.usage }
   if (error instanceof WatchdogError) return { message, exitCode: exitCodes.system }
-  if (error instanceof LeaseError) return { message, exitCode: codes[error.code] }
+  if (error instanceof LeaseError) return { message: inCommands(message), exitCode: codes[error.code] }
   // An error of a configuration file: of another package, whose class need not be loaded to recognise it.
   if (error instanceof Error && /^Config\w*Error$/.test(error.name))
     return { message: printableLines(error.message), exitCode: exitCodes.configuration }
   const stack = error instanceof Error ? error.stack : undefined
   return { message: stack === undefined ? message : printableLines(stack), exitCode: exitCodes.internal }
+}
+
+/** Errors of providers speak to programmers: the same advice, for the shell. */
+function inCommands(message: string): string {
+  return message.replace(/call migrate\(\) of @leasehold\/[\w-]+/, "run 'leasehold migrate' with the same store")
 }
 
 function printableLines(text: string): string {

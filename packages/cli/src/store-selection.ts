@@ -1,8 +1,10 @@
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import type { Config } from '@leasehold/config'
 import { type ConfiguredStore, LeaseConfigurationError, LeaseProvider, type Logger } from '@leasehold/core'
 import type { OptionValues } from './command-declaration.js'
 import type { storeOptions } from './declarations.js'
+import { installCommand } from './install-command.js'
 import { type StoreKind, storeKinds } from './store-kinds.js'
 import { printable } from './table.js'
 import type { Terminal } from './terminal.js'
@@ -20,11 +22,14 @@ export interface StoreConfig {
   readonly path: string
   /** `undefined` for a store of a configuration file. */
   readonly kind: StoreKind | undefined
-  /** Where the store was named: a file, or for instance `--store`. */
-  readonly source: string
+  /** The same configuration, with the place of each setting: a file and its line, a variable, or for instance `--store`. */
+  readonly withOrigins: () => Promise<Config>
 }
 
 const LOCAL = '@leasehold/local'
+
+/** The ttl of a store that has a URL, unless something else is given: for how long a killed holder keeps others waiting. */
+const TTL = '30s'
 
 /** The block that every lease falls back to. */
 export const DEFAULT_PATH = 'leasehold.lease'
@@ -54,19 +59,47 @@ export async function configOf({ store, config, path }: StoreSelection, { env }:
     const { loadConfig } = await import('@leasehold/config')
     // The defaults of the providers are among the dependencies of the application that has the file.
     const file = resolve(config)
-    return {
-      config: loadConfig({ file, folder: dirname(file) }),
-      path: path ?? DEFAULT_PATH,
-      kind: undefined,
-      source: file,
-    }
+    const loaded = loadConfig({ file, folder: dirname(file), env })
+    return { config: loaded, path: path ?? DEFAULT_PATH, kind: undefined, withOrigins: async () => loaded }
   }
   if (path !== undefined) throw new UsageError('--path names a block of a configuration file: add --config FILE')
   const [url, source] = urlOf(store, env)
   const kind = kindOf(url)
-  const defaults = kind.schemes[0] === 'local' ? { folder: userFolder(env) } : {}
-  const block = { 'lease-class': kind.leaseClass, ...defaults, ...kind.settings(url) }
-  return { config: { leasehold: { lease: block } }, path: DEFAULT_PATH, kind, source }
+  const layers = layersOf(kind, url, source, env)
+  const { variables } = layers
+  const withOrigins = (): Promise<Config> => mergedWithOrigins(layers)
+  // Without variables, the package of configurations need not be loaded.
+  if (Object.keys(variables).length > 0) return { config: await withOrigins(), path: DEFAULT_PATH, kind, withOrigins }
+  const block = { ...layers.defaults, ...layers.given }
+  return { config: { leasehold: { lease: block } }, path: DEFAULT_PATH, kind, withOrigins }
+}
+
+/** The settings of a store that has a URL, lowest priority first. */
+interface Layers {
+  readonly defaults: Readonly<Record<string, unknown>>
+  /** Environment variables that set `leasehold.lease`. */
+  readonly variables: Terminal['env']
+  readonly given: Readonly<Record<string, unknown>>
+  /** Where `given` was given. */
+  readonly source: string
+}
+
+function layersOf(kind: StoreKind, url: string, source: string, env: Terminal['env']): Layers {
+  const folder = kind.schemes[0] === 'local' ? { folder: userFolder(env) } : {}
+  const block = { 'lease-class': kind.leaseClass, ...kind.settings(url) }
+  const usual = { 'heartbeat-timeout': TTL, ...folder }
+  const isVariable = (name: string): boolean => /^(LEASEHOLD_LEASE_|CONFIG_FORCE_leasehold_lease_)/.test(name)
+  const variables = Object.fromEntries(Object.entries(env).filter(([name]) => isVariable(name)))
+  // A variable has more weight than the store that is used because none was named.
+  if (source === 'default') return { defaults: { ...usual, ...block }, variables, given: {}, source }
+  return { defaults: usual, variables, given: block, source }
+}
+
+async function mergedWithOrigins({ defaults, variables, given, source }: Layers): Promise<Config> {
+  const { Config } = await import('@leasehold/config')
+  const named = (block: object, origin: string) => Config.from({ leasehold: { lease: block } }, { source: origin })
+  const fallback = Config.fromEnvironment(variables).withFallback(named(defaults, 'default'))
+  return named(given, source).withFallback(fallback).resolve()
 }
 
 /** The URL of the store, and where it was given. */
@@ -115,10 +148,8 @@ function isMissingModule(error: unknown): boolean {
 }
 
 function notInstalled({ schemes, install }: StoreKind, cause: unknown): LeaseConfigurationError {
-  const packages = install.join(' ')
   return new LeaseConfigurationError(
-    `the store ${schemes[0]}: needs a package that is not installed: npm install ${packages} ` +
-      `(with npx: npx ${['@leasehold/cli', ...install].map((name) => `-p ${name}`).join(' ')} leasehold …)`,
+    `the store ${schemes[0]}: needs a package that is not installed: ${installCommand(install)}`,
     { store: schemes[0], cause },
   )
 }

@@ -38,6 +38,7 @@ describe('a command line', () => {
 
   it.each([
     ['one --quikc', "'leasehold make' has no option --quikc: did you mean --quick?"],
+    ['one --wiat', 'did you mean --wait?'],
     ['one --nothing-like-it', 'see leasehold make --help'],
     ['one --toString', 'has no option --toString'],
     ['one -x', "'leasehold make' has no option -x"],

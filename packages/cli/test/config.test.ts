@@ -58,6 +58,34 @@ describe('leasehold config', () => {
     expect((await settingsOf('')).get('folder')).toEqual([expect.stringMatching(/leasehold\/leases$/), 'default'])
   })
 
+  it('masks the password of a URL that is not well formed', async () => {
+    for (const url of [
+      'redis:me:hunter2@db',
+      'redis://me:hunt/er2@db',
+      'redis://me:hunter@2@db',
+      'redis://db?password=hunter2',
+    ])
+      expect((await new TestTerminal().run(['config', '-s', url])).output, url).not.toMatch(/hunt|er2/)
+  })
+
+  it('shows the settings of environment variables, which have more weight than defaults, and less than --store', async () => {
+    const env = { LEASEHOLD_LEASE_HEARTBEAT__TIMEOUT: '12s', LEASEHOLD_LEASE_FOLDER: '/var/leases' }
+    const settings = await settingsOf('', env)
+    expect(settings.get('heartbeat-timeout')).toEqual([
+      '12s',
+      'environment variable LEASEHOLD_LEASE_HEARTBEAT__TIMEOUT',
+    ])
+    expect(settings.get('folder')).toEqual(['/var/leases', 'environment variable LEASEHOLD_LEASE_FOLDER'])
+    expect((await settingsOf('-s local:/mine', env)).get('folder')).toEqual(['/mine', '--store'])
+    expect((await settingsOf('')).get('heartbeat-timeout')).toEqual(['30s', 'default'])
+  })
+
+  it('warns of a mistyped environment variable', async () => {
+    const env = { LEASEHOLD_LEASE_HEARTBEAT_TIMEOUT: '12s' }
+    const { code, errors } = await new TestTerminal({ env }).run('config')
+    expect([code, errors]).toEqual([0, expect.stringContaining('LEASEHOLD_LEASE_HEARTBEAT__TIMEOUT')])
+  })
+
   it('warns of a mistyped setting, and suggests a path', async () => {
     const { code, errors } = await new TestTerminal().run(`config -c ${file('max-hodl = 5m')} --path shop.import`)
     expect(code).toBe(0)

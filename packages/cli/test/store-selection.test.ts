@@ -13,8 +13,12 @@ const packages = fileURLToPath(new URL('../..', import.meta.url))
 async function blockOf(store: string, env = {}) {
   const terminal = { env } as Parameters<typeof configOf>[1]
   const { config } = await configOf({ store }, terminal)
-  const { 'lease-class': leaseClass, ...settings } = (config as { leasehold: { lease: Record<string, unknown> } })
-    .leasehold.lease
+  const {
+    'lease-class': leaseClass,
+    'heartbeat-timeout': ttl,
+    ...settings
+  } = (config as { leasehold: { lease: Record<string, unknown> } }).leasehold.lease
+  expect(ttl).toBe('30s')
   return { leaseClass, settings }
 }
 

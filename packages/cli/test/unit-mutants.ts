@@ -82,4 +82,12 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/control-characters.test.ts',
     name: 'from status x -o json',
   },
+  {
+    title: 'environment: a variable has more weight than --store',
+    file: 'src/store-selection.ts',
+    find: 'return named(given, source).withFallback(fallback).resolve()',
+    replace: 'return fallback.withFallback(named(given, source)).resolve()',
+    test: 'test/config.test.ts',
+    name: 'which have more weight than defaults, and less than --store',
+  },
 ]

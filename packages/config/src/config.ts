@@ -1,4 +1,5 @@
 import { ConfigError, ConfigMissingError, ConfigTypeError } from './config-error.js'
+import { environmentOverrides } from './environment-overrides.js'
 import { Evaluation } from './evaluation.js'
 import { documentFrom } from './from-object.js'
 import { type ConfigLimits, type Limits, limitsOf, withinStack } from './limits.js'
@@ -54,6 +55,14 @@ export class Config {
     const { source = 'object', limits } = options
     const all = limitsOf(limits)
     return new Config({ documents: [documentFrom(data, source, all)], limits: all, env: {}, path: [] })
+  }
+
+  /**
+   * Makes a configuration from environment variables: `LEASEHOLD_LEASE_MAX__HOLD` sets `leasehold.lease.max-hold`, and
+   * `CONFIG_FORCE_jobs_max__hold` sets `jobs.max-hold`. All values are strings. `loadConfig` has them as its uppermost layer.
+   */
+  static fromEnvironment(env: Environment = process.env): Config {
+    return new Config({ documents: [environmentOverrides(env)], limits: limitsOf(undefined), env: {}, path: [] })
   }
 
   /** Whether the path has a value other than null. */

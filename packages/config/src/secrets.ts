@@ -20,7 +20,18 @@ export function isSecretPath(path: readonly string[]): boolean {
   return path.some(isSecretKey)
 }
 
-/** Masks the user and the password of all URLs in a text. */
+/**
+ * A user, or a user and a password, after the scheme of a URL, which may lack its slashes. A password may have any sign in
+ * it, so it goes up to the last @ before the next URL.
+ */
+const LOGIN = /(\b[a-z][\w+.-]*:(?:\/\/)?)(?:[^\s/@:]*:(?:(?!\b[a-z][\w+.-]*:\/\/)\S){0,2000}|[^\s/@]*)@/gi
+
+/** An argument of a URL, such as `?password=…`. */
+const ARGUMENT = /([?&]([^=&#\s]+)=)[^&#\s]+/g
+
+/** Masks the user and the password of all URLs in a text, and arguments that are secrets. */
 export function maskUrls(text: string): string {
-  return text.replaceAll(/(\w:\/\/)[^/\s@]*@/g, `$1${MASK}@`)
+  return text
+    .replaceAll(LOGIN, `$1${MASK}@`)
+    .replaceAll(ARGUMENT, (whole, start: string, key: string) => (isSecretKey(key) ? `${start}${MASK}` : whole))
 }

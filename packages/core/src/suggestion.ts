@@ -1,8 +1,8 @@
 import { distance } from 'fastest-levenshtein'
 
 /**
- * The candidate that somebody meant who wrote `word`: it differs in one or two letters, in case, or in its separators
- * (`heartbeat_timeout`, `heartbeat.timeout`). `undefined` if none is that similar.
+ * The candidate that somebody meant who wrote `word`: it differs in one or two letters, in the order of two neighbours, in
+ * case, or in its separators (`heartbeat_timeout`, `heartbeat.timeout`). `undefined` if none is that similar.
  */
 export function suggestionFor(word: string, candidates: Iterable<string>): string | undefined {
   return nearest(word, candidates, lettersOf(word).length > 4 ? 2 : 1)
@@ -17,10 +17,17 @@ function nearest(word: string, candidates: Iterable<string>, most: number): stri
   const letters = lettersOf(word)
   let [found, least]: [string | undefined, number] = [undefined, most + 1]
   for (const candidate of candidates) {
-    const apart = distance(letters, lettersOf(candidate))
+    const apart = stepsBetween(letters, lettersOf(candidate))
     if (apart < least) [found, least] = [candidate, apart]
   }
   return found
+}
+
+/** How many letters differ. Two neighbours in the wrong order count as one. */
+function stepsBetween(word: string, other: string): number {
+  const place = Array.from(word).findIndex((letter, index) => letter !== other[index])
+  const swapped = `${word.slice(0, place)}${word[place + 1] ?? ''}${word[place] ?? ''}${word.slice(place + 2)}`
+  return place >= 0 && swapped === other ? 1 : distance(word, other)
 }
 
 /** The names that other libraries have for a setting, and the name that it has here, in code. */

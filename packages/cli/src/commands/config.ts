@@ -1,4 +1,4 @@
-import { Config } from '@leasehold/config'
+import type { Config } from '@leasehold/config'
 import { LeaseProvider, type LeaseSettings, memoryLease } from '@leasehold/core'
 import type { Action } from '../command.js'
 import type { config as declaration } from '../declarations.js'
@@ -21,8 +21,8 @@ type Plain = Readonly<Record<string, unknown>>
 
 /** Prints the settings of a block, with those of `leasehold.lease` that it does not have itself. */
 export const printConfig: Action<typeof declaration> = async ({ options }, terminal) => {
-  const { config: given, path, source } = await configOf(options, terminal)
-  const config = given instanceof Config ? given : Config.from(given, { source })
+  const { path, withOrigins } = await configOf(options, terminal)
+  const config = await withOrigins()
   const settings = settingsIn(config, path)
   const effective = await leaseSettings(config, path, terminal)
   const derived = derivedFrom(effective).filter(({ key }) => !settings.some((setting) => setting.key === key))

@@ -28,9 +28,6 @@ import { checkExclusive, UsageError } from '../usage-error.js'
 type RunInvocation = Invocation<typeof run>
 type RunOptions = RunInvocation['options']
 
-/** The ttl unless `--ttl` or a configuration file gives one, in milliseconds: for how long a killed holder keeps others waiting. */
-const TTL = 30_000
-
 /** After a signal, how long the store may take to free the name at most, in milliseconds. */
 const LONGEST_LEAVING = 3_000
 
@@ -111,17 +108,17 @@ async function repeated(request: RunRequest, options: RunOptions, notices: Notic
 
 /** The settings of the store's block, and the options of the command line over them. */
 function leaseOptionsOf(
-  { owner, timeouts, maxHold }: LeaseSettings,
+  { owner, timeouts, maxHold, childGrace }: LeaseSettings,
   options: RunOptions,
   environment: Pick<CreateLeaseOptions, 'clock' | 'logger'>,
 ): RunRequest['leaseOptions'] {
-  const { ttl, timeout, config } = options
-  const given = { owner: options.owner ?? owner, maxHold, ...environment }
-  if (ttl === undefined && config !== undefined) {
+  const { ttl, timeout } = options
+  const given = { owner: options.owner ?? owner, maxHold, childGrace, ...environment }
+  if (ttl === undefined) {
     const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy } = timeouts
     return { ...given, heartbeatTimeout, heartbeatInterval, operationTimeout: timeout ?? operationTimeout, strategy }
   }
-  return { ...given, heartbeatTimeout: ttl ?? TTL, operationTimeout: timeout }
+  return { ...given, heartbeatTimeout: ttl, operationTimeout: timeout }
 }
 
 function report(

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createLease } from '@leasehold/core'
@@ -118,8 +118,10 @@ it('says how to install the package of a store', async () => {
   expect(listing).toMatchObject({ code: 0, errors: '' })
   const { code, errors } = await start(folder, ['list', '--store', 'redis://localhost'], copy).outcome
   expect(code).toBe(78)
-  expect(errors).toBe(
-    'leasehold: the store redis: needs a package that is not installed: npm install @leasehold/redis ioredis ' +
-      '(with npx: npx -p @leasehold/cli -p @leasehold/redis -p ioredis leasehold …)\n',
-  )
+  const message = 'leasehold: the store redis: needs a package that is not installed: npm install'
+  // There is no package.json beside node_modules, as in the place of global packages.
+  expect(errors).toBe(`${message} --global @leasehold/redis ioredis\n`)
+  writeFileSync(join(folder, 'package.json'), '{}')
+  const local = await start(folder, ['list', '--store', 'redis://localhost'], copy).outcome
+  expect(local.errors).toBe(`${message} @leasehold/redis ioredis\n`)
 })

@@ -182,6 +182,18 @@ describe.concurrent('a signal', () => {
 })
 
 describe.concurrent('leasehold run', () => {
+  it('keeps the name locked for the child-grace of its configuration', async (test) => {
+    const folder = leaseFolder(test)
+    const config = `${folder}/application.conf`
+    writeFileSync(
+      config,
+      `leasehold.lease { lease-class = "@leasehold/local", folder = "${folder}/leases", child-grace = 60s }`,
+    )
+    const run = () => leasehold(['run', 'x', '--try', '-c', config, '--', 'true'], { folder })
+    test.expect(await run()).toMatchObject({ code: 0 })
+    test.expect(await run()).toMatchObject({ code: 75 })
+  })
+
   it('--restart: starts the command again after a loss', async (test) => {
     const folder = leaseFolder(test)
     const script = `echo run >> ${folder}/runs; [ "$(wc -l < ${folder}/runs)" -ge 2 ] && exit 7; sleep 60`

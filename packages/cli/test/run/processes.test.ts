@@ -160,7 +160,7 @@ describe.skipIf(process.platform !== 'linux')('a command and the watchdog', { co
   it('goes on for longer than the ttl, while heartbeats are confirmed', async (test) => {
     const folder = leaseFolder(test)
     const command = ['sh', '-c', 'sleep 9; exit 3']
-    const ended = await leasehold(['run', 'x', '--ttl', '6s', '--', ...command], { folder })
+    const ended = await leasehold(['run', 'x', '--quiet', '--ttl', '6s', '--', ...command], { folder })
     test.expect(ended).toMatchObject({ code: 3, errors: '' })
   })
 })

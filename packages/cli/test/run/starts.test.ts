@@ -89,7 +89,7 @@ describe.skipIf(process.platform !== 'linux')(
       const module = new URL('../stores/late-answers.mjs', import.meta.url).pathname
       const config = `${folder}/late.conf`
       writeFileSync(config, `leasehold.lease.lease-class = ${JSON.stringify(`${module}#lateLease`)}`)
-      const started = start(['run', 'x', '--config', config, ...wordsOf(options), '--', 'echo', 'started'], { folder })
+      const started = start(['run', 'x', '--quiet', '--config', config, ...wordsOf(options), '--', 'echo', 'started'], { folder })
       await eventually('the grant', async () => (await heldIn(folder)).length > 0)
       started.child.kill('SIGTERM')
       test.expect(await started.ended).toEqual({ code: null, signal: 'SIGTERM', output: '', errors: '' })
@@ -125,7 +125,7 @@ function limitProcesses({ pid }: Started, limit: number): void {
 /** A `leasehold` that knows of its grant, and waits for its watchdog, which was stopped before. */
 async function grantedBeforeStart(test: Finishing, ...options: readonly string[]) {
   const folder = leaseFolder(test)
-  const args = ['run', 'x', '--ttl', '6s', ...options, '--', 'echo', 'started']
+  const args = ['run', 'x', '--quiet', '--ttl', '6s', ...options, '--', 'echo', 'started']
   const started = start(args, { folder, env: loading('stopped-watchdog') })
   test.onTestFinished(() => void started.child.kill('SIGKILL'))
   // It sends heartbeats only for a grant that it knows of.

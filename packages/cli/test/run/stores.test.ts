@@ -36,6 +36,11 @@ const stores: readonly ServedStore[] = [
     describe: describePostgres,
     serve: async () => {
       const server = await PostgresServer.start()
+      const early = await leasehold(['status', 'x', '--store', server.url], { folder: tmpdir() })
+      expect(early).toMatchObject({
+        code: 78,
+        errors: expect.stringContaining("run 'leasehold migrate' with the same store"),
+      })
       const args = ['migrate', '--store', server.url]
       const { code, output, errors } = await leasehold(args, { folder: tmpdir() })
       expect({ code, output, errors }).toEqual({ code: 0, output: 'the tables are up to date\n', errors: '' })
@@ -93,8 +98,8 @@ for (const { kind, describe, serve } of stores) {
     it.concurrent('runs a command, one after the other, with growing tokens', async (test) => {
       const script = 'echo "$LEASEHOLD_NAME $LEASEHOLD_FENCING_TOKEN"; exit 3'
       const both = await Promise.all([
-        run(test, 'run jobs/turn', '--', 'sh', '-c', script),
-        run(test, 'run jobs/turn', '--', 'sh', '-c', script),
+        run(test, 'run jobs/turn --quiet', '--', 'sh', '-c', script),
+        run(test, 'run jobs/turn --quiet', '--', 'sh', '-c', script),
       ])
       test.expect(both.map(({ code, errors }) => ({ code, errors }))).toEqual([
         { code: 3, errors: '' },
