@@ -2,15 +2,14 @@ import type { BlockBlobClient } from '@azure/storage-blob'
 import {
   type CreateLeaseOptions,
   type Grant,
-  type LeaseEnvironment,
   LeaseLostError,
-  LeaseSettings,
+  type LeaseSettings,
   type LeaseStore,
   type ReleaseOptions,
   StoreLease,
-  TimeoutSettings,
+  type StoreLeaseEnvironment,
 } from '@leasehold/core'
-import { checkOptionNames, createLeaseOptionNames, type OpenContext, providerFactory } from '@leasehold/core/store'
+import { leaseParts, type OpenContext, providerFactory } from '@leasehold/core/store'
 import { akkaBlobStore } from './akka/akka-blob-store.js'
 import { AzureBlobLeaseStore } from './azure-blob-lease-store.js'
 import { type AzureBlobOptions, azureBlobOptions, checkOptions } from './azure-blob-options.js'
@@ -21,7 +20,7 @@ export class AzureBlobLease extends StoreLease {
   readonly #store: AzureBlobLeaseStore
   #etag: string | undefined
 
-  constructor(settings: LeaseSettings, store: AzureBlobLeaseStore, environment: LeaseEnvironment = {}) {
+  constructor(settings: LeaseSettings, store: AzureBlobLeaseStore, environment: StoreLeaseEnvironment = {}) {
     super(settings, store, environment)
     this.#store = store
   }
@@ -73,10 +72,8 @@ export function createAzureBlobLease(
   name: string,
   options: CreateLeaseOptions = {},
 ): AzureBlobLease {
-  checkOptionNames('createAzureBlobLease', options, createLeaseOptionNames, { leaseName: name })
-  const { owner, maxHold, clock, logger, random } = options
-  const settings = new LeaseSettings({ name, owner, timeouts: new TimeoutSettings(options), maxHold })
-  return new AzureBlobLease(settings, store, { clock, logger, random })
+  const { settings, environment } = leaseParts('createAzureBlobLease', name, options)
+  return new AzureBlobLease(settings, store, environment)
 }
 
 /**

@@ -22,6 +22,11 @@ export interface StoreLeaseEnvironment extends LeaseEnvironment {
   readonly parent?: ParentLease | undefined
 }
 
+/** The environment that a `LeaseProvider` gives a factory: the compiler reports a part that is forgotten here. */
+export function environmentOf({ clock, logger, random }: LeaseFactoryContext): Required<LeaseEnvironment> {
+  return { clock, logger, random }
+}
+
 /** Throws a `LeaseConfigurationError` for an unknown option. */
 export function checkEnvironment(environment: StoreLeaseEnvironment): void {
   checkOptionNames<StoreLeaseEnvironment>('StoreLease', environment, environmentNames)

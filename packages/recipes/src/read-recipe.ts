@@ -1,5 +1,5 @@
 import { LeaseConfigurationError, type LeaseProvider, type LeaseStore } from '@leasehold/core'
-import type { OptionsOf } from '@leasehold/core/store'
+import { leaseOptionsOf, type OptionsOf } from '@leasehold/core/store'
 import type { RecipeOptions } from './recipe-options.js'
 import { recipeSettings } from './recipe-settings.js'
 
@@ -39,11 +39,7 @@ export async function readRecipe<K extends RecipeKind>(
     const kinds = Object.keys(recipeSettings).join(', ')
     throw new LeaseConfigurationError(`there is no recipe '${kind}': use one of ${kinds}`, { leaseName: name })
   }
-  const { store, settings, clock, logger } = await provider.getStore(name, configPath, declared.keys)
-  const { owner, timeouts, maxHold: longest, childGrace, selfFence, options } = settings
-  const maxHold = longest === Number.POSITIVE_INFINITY ? undefined : longest
-  const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy } = timeouts
-  const durations = { heartbeatTimeout, heartbeatInterval, operationTimeout, maxHold, childGrace, selfFence }
-  const ofRecipe = declared.read(options) as OptionsOf<(typeof recipeSettings)[K]['declarations']>
-  return { store, options: { name, owner, ...durations, strategy, clock, logger, ...ofRecipe } }
+  const { store, settings, ...environment } = await provider.getStore(name, configPath, declared.keys)
+  const ofRecipe = declared.read(settings.options) as OptionsOf<(typeof recipeSettings)[K]['declarations']>
+  return { store, options: { name, ...leaseOptionsOf(settings), ...environment, ...ofRecipe } }
 }

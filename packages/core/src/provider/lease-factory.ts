@@ -10,6 +10,8 @@ export interface LeaseFactoryContext {
   readonly configPath: string
   readonly clock: Clock
   readonly logger: Logger
+  /** Random numbers for jitter; absent unless the provider was given a source of its own. */
+  readonly random?: (() => number) | undefined
   /**
    * The store under `key`: opened by the first call, shared by later calls, and closed with the provider. If opening
    * fails, the next call tries again.

@@ -41,6 +41,8 @@ export interface ConfiguredStore {
   readonly settings: LeaseSettings
   readonly clock: Clock
   readonly logger: Logger
+  /** Absent unless the provider was given a source of its own. */
+  readonly random: (() => number) | undefined
 }
 
 /** The lease that a factory is to make. */
@@ -64,6 +66,7 @@ export class LeaseProvider implements AsyncDisposable {
   readonly #clock: Clock
   readonly #timers: Clock
   readonly #logger: Logger
+  readonly #random: (() => number) | undefined
   readonly #owner = createOwner()
   readonly #leases: Kept<Lease> = new Map()
   readonly #stores: Kept<LeaseStore> = new Map()
@@ -78,7 +81,7 @@ export class LeaseProvider implements AsyncDisposable {
     environment: LeaseEnvironment = {},
   ) {
     checkOptionNames('LeaseProvider', environment, { clock: true, logger: true, random: true })
-    const { clock = systemClock, logger = defaultLogger } = environment
+    const { clock = systemClock, logger = defaultLogger, random } = environment
     if (typeof config !== 'object' || config === null) {
       throw new LeaseConfigurationError(`config must be a configuration or a plain object, not ${shownValue(config)}`)
     }
@@ -89,6 +92,7 @@ export class LeaseProvider implements AsyncDisposable {
       logSafely(this.#logger, 'error', 'the clock of a provider failed', error),
     )
     this.#logger = logger
+    this.#random = random
   }
 
   /**
@@ -161,7 +165,7 @@ export class LeaseProvider implements AsyncDisposable {
     this.#checkOpen(details)
     // A lease of another copy of core has its store too.
     const { store } = lease as Partial<StoreLease>
-    if (store !== undefined) return { store, settings, clock: this.#clock, logger: this.#logger }
+    if (store !== undefined) return { store, settings, clock: this.#clock, logger: this.#logger, random: this.#random }
     throw new LeaseConfigurationError(
       `the lease-class of '${configPath}' makes leases without a store: name one of a provider, such as @leasehold/redis`,
       details,
@@ -220,6 +224,7 @@ export class LeaseProvider implements AsyncDisposable {
         configPath,
         clock: this.#clock,
         logger: this.#logger,
+        random: this.#random,
         share: (key, open) => this.#share(key, open, details),
       })
     } catch (error) {

@@ -1,4 +1,5 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { environmentOf } from '../lease-environment.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import { shownValue } from '../shown-value.js'
 import { StoreLease } from '../store-lease.js'
@@ -32,8 +33,9 @@ export class ThreadedLeases {
     factory: LeaseFactory,
     factories: Readonly<Record<string, LeaseFactory>>,
     file: string | undefined,
-    { configPath, clock, logger, share }: LeaseFactoryContext,
+    context: LeaseFactoryContext,
   ): Promise<StoreLease> {
+    const { configPath, share } = context
     const { leaseClass, ...block } = settings.options
     if (typeof leaseClass !== 'string' || Object.hasOwn(factories, leaseClass)) {
       throw new LeaseConfigurationError(
@@ -49,7 +51,7 @@ export class ThreadedLeases {
       const thread = await this.#thread
       return await thread.open({ leaseClass, options: block, file, configPath, leaseName: settings.name })
     })
-    return new StoreLease(settings, store, { clock, logger })
+    return new StoreLease(settings, store, environmentOf(context))
   }
 
   /** Ends the thread. The leases and their stores are closed before. */

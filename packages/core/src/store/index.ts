@@ -8,10 +8,10 @@ export type {
   DisplacedGrant,
 } from '../cas/cas-register.js'
 export { CasLeaseStore, type CasStore, type CasStoreOptions, casStore } from '../cas/cas-store.js'
-export { createLeaseOptionNames } from '../create-lease.js'
 export { Outage } from '../engine/outage.js'
 export { keepAlive, keptAlive } from '../keep-alive.js'
 export { checkLeaseName, checkOwner, decodeLeaseName, encodeLeaseName, type NameAlphabet } from '../lease-name.js'
+export { createLeaseOptionNames, type LeaseParts, leaseOptionsOf, leaseParts } from '../lease-options.js'
 export { checkMetadata, withoutBreakReason } from '../metadata.js'
 export { checkOptionNames, type OptionNames } from '../option-names.js'
 export { toMilliseconds } from '../provider/duration.js'

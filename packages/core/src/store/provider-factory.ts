@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import type { LeaseEnvironment } from '../lease-environment.js'
+import { environmentOf, type LeaseEnvironment } from '../lease-environment.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import type { Logger } from '../logger.js'
 import type { LeaseFactory, LeaseFactoryContext } from '../provider/lease-factory.js'
@@ -31,14 +31,15 @@ export function providerFactory<D extends OptionDeclarations, S extends LeaseSto
   create: (settings: LeaseSettings, store: S, environment: LeaseEnvironment) => StoreLease = (...lease) =>
     new StoreLease(...lease),
 ): ProviderFactory {
-  const make: LeaseFactory = async (settings, { configPath, clock, logger, share }: LeaseFactoryContext) => {
+  const make: LeaseFactory = async (settings, context: LeaseFactoryContext) => {
+    const { configPath, clock, logger, share } = context
     const values = options.read(settings.options)
     const key = `${options.kind}:${JSON.stringify(options.keys.map((name) => values[name] ?? null))}`
     const testClock = clock === systemClock ? undefined : clock
     const store = await share(key, () =>
       open(values, { leaseName: settings.name, configPath, clock: testClock, logger }),
     )
-    return create(settings, store, { clock, logger })
+    return create(settings, store, environmentOf(context))
   }
   return Object.assign(make, { optionKeys: options.keys, options: options as unknown as ProviderOptions })
 }
