@@ -113,7 +113,7 @@ function planned(
   const { after, attemptTimeout } = context.plan()
   if (context.rules.manual) return { heartbeatAt: Number.POSITIVE_INFINITY, attemptTimeout }
   const latest = (validUntil - confirmedAt) * LATEST_HEARTBEAT
-  const pause = (after > 0 ? Math.min(after, latest) : latest / 2) * (1 - early)
+  const pause = (after > 0 ? Math.min(after, latest) : latest / 2) * (1 - (context.rules.exact ? 0 : early))
   return { heartbeatAt: context.shared(confirmedAt + pause, context.now), attemptTimeout }
 }
 

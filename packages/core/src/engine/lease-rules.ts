@@ -68,6 +68,11 @@ class RulesOfLease {
     return this.#timeouts.strategy.isManual === true
   }
 
+  /** Whether the first heartbeat of a grant, and the first after failures, is sent when it is planned. */
+  get exact(): boolean {
+    return this.#timeouts.strategy.isExact === true
+  }
+
   /** Whether the store wakes waiters, so that polling is only the safety net. */
   get watched(): boolean {
     return this.#store.watch !== undefined

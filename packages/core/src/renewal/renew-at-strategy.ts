@@ -9,14 +9,21 @@ import type { RenewalStrategy, RenewalTimes } from './renewal-strategy.js'
 
 /** The point of the ttl at which a grant is renewed. */
 export interface RenewAt {
-  /** Larger than 0 and less than 1: `0.3` renews when 30 % of the ttl has passed. */
+  /**
+   * Larger than 0 and less than 1: `0.3` renews when 30 % of the ttl has passed, or up to an eighth of that time earlier.
+   * That applies to the first heartbeat of a grant too, so leases that were acquired together are renewed together at first.
+   */
   readonly renewAt: number
 }
 
 /** By how much derived durations exceed the least that the strategy requires. */
 const SLACK = 1.25
 
-/** Renews at exactly this part of the ttl. Throws a `LeaseConfigurationError` unless 0 < renewAt < 1. */
+/**
+ * Renews at this part of the ttl, or shortly before: by 5 % of that time for the jitter, and by up to 6 % so that leases of
+ * one process are renewed together. Throws a `LeaseConfigurationError` unless
+ * 0 < renewAt < 1.
+ */
 export function renewAtStrategy({ renewAt, ...others }: RenewAt): RenewalStrategy {
   const unknown = faultOfNames('strategy', others, ['renewAt'])
   if (unknown !== undefined) throw new LeaseConfigurationError(unknown)
@@ -27,6 +34,7 @@ export function renewAtStrategy({ renewAt, ...others }: RenewAt): RenewalStrateg
   }
   return {
     name: `renewAt ${renewAt}`,
+    isExact: true,
     check: (times) => check(renewAt, times),
     plan: (times, jitter) => {
       const { heartbeatTimeout, operationTimeout } = times

@@ -25,6 +25,12 @@ export interface RenewalStrategy {
    * only the time limit of each attempt.
    */
   readonly isManual?: boolean
+  /**
+   * True where every heartbeat is sent when `plan` says so, or shortly before. Otherwise the first heartbeat of a grant, and
+   * the first after failures, is up to 75 % earlier, at random, so that leases that were acquired together do not stay
+   * together.
+   */
+  readonly isExact?: boolean
   /** The fault of the times for this strategy, in one sentence that says what to change; `undefined` if there is none. */
   check(times: RenewalTimes): string | undefined
   /** `jitter` is a random number from 0 to 1; it only ever makes a heartbeat earlier. */

@@ -19,6 +19,7 @@ describe('the rules of a lease', () => {
       maxHold: 77,
       fenceReserve: 0,
       manual: false,
+      exact: false,
     }
     expect(rulesOf(settings, store)).toMatchObject({ ...told, watched: false, ordered: false })
     expect(rulesOf(settings, store).plannedTimes).toBe(settings.timeouts)

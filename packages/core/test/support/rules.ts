@@ -15,6 +15,7 @@ export const rules: LeaseRules = {
   fenceReserve: 0,
   plannedTimes: new TimeoutSettings(timeouts),
   manual: false,
+  exact: false,
   watched: false,
   ordered: false,
 }

@@ -57,8 +57,7 @@ export class UserCode {
   strategyOver(strategy: RenewalStrategy): RenewalStrategy {
     if (!this.#has('strategy')) return strategy
     return {
-      name: strategy.name,
-      ...(strategy.isManual === undefined ? {} : { isManual: strategy.isManual }),
+      ...strategy,
       check: (times) => strategy.check(times),
       plan: (times, jitter) => {
         const plan = strategy.plan(times, jitter)
