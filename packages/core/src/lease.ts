@@ -61,7 +61,8 @@ export abstract class Lease implements AsyncDisposable {
    * longer than `wait`; its `holder` is that owner, where it is known. Rejects with a `LeaseConflictError` if it is called
    * inside its own work. Rejects at once with a `LeaseLostError` when the grant ends, even if the work ignores its signal;
    * the reason is `released` after a `release()` during the run. Otherwise it settles as the work does. A failed release at
-   * the end is reported and does not change the outcome.
+   * the end is reported and does not change the outcome. Without a function, it rejects with a `LeaseConfigurationError`
+   * before it acquires.
    *
    * It uses `acquire`, `checkLease` and `release` only, so a subclass has it without writing it.
    */

@@ -1,5 +1,5 @@
-import { createLease, MemoryLeaseStore } from '@leasehold/core'
-import { VirtualClock } from '@leasehold/testkit'
+import { createLease, type Lease, MemoryLeaseStore } from '@leasehold/core'
+import { TestLease, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from './support/held-lease.js'
 
@@ -32,5 +32,27 @@ describe('wrong arguments', () => {
   it.each([undefined, null, 7, 'text', {}])('adopt(%s) rejects with a LeaseConfigurationError', async (handOff) => {
     const lease = createLease(new MemoryLeaseStore(), 'job', { logger: silentLogger })
     await expect(lease.adopt(handOff as never)).rejects.toMatchObject({ name: 'LeaseConfigurationError' })
+  })
+
+  it.each<[string, () => Lease]>([
+    ['a lease over a store', () => createLease(new MemoryLeaseStore(), 'job', { logger: silentLogger })],
+    ['a lease of its own kind', () => new TestLease({ name: 'job' })],
+  ])('run of %s rejects without a function, and acquires nothing', async (_, create) => {
+    for (const work of [undefined, null, Promise.resolve(), 'work']) {
+      const lease = create()
+      let acquired = 0
+      const { acquire } = lease
+      const observed = (): Promise<boolean> => {
+        acquired += 1
+        return acquire.call(lease)
+      }
+      Object.assign(lease, { acquire: observed })
+      await expect(lease.run(work as never)).rejects.toMatchObject({
+        name: 'LeaseConfigurationError',
+        message: expect.stringMatching(/^the work of run must be a function, such as async \(held\) => …, not /),
+        leaseName: 'job',
+      })
+      expect([acquired, lease.checkLease()]).toEqual([0, false])
+    }
   })
 })

@@ -8,7 +8,7 @@ import {
   LeaseUnavailableError,
   type StoreLease,
 } from '@leasehold/core'
-import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
+import { checkOptionNames, checkWork, type OptionNames } from '@leasehold/core/store'
 import { KeyedLeases } from './keyed-leases.js'
 import { roomOf } from './metadata-room.js'
 import { checkMarks, createMark, type Mark, markFrom, outcomeOf } from './once-mark.js'
@@ -81,6 +81,7 @@ export class Once implements AsyncDisposable {
    */
   async run<T>(key: string, work: LeasedWork<T>, options: OnceRunOptions = {}): Promise<T> {
     checkOptionNames('Once.run', options, runOptionNames, { leaseName: key })
+    checkWork('the work of Once.run', work, { leaseName: key, owner: this.#owner })
     const { wait = 0, signal } = options
     signal?.throwIfAborted()
     return await this.#use(key, async (lease) => {

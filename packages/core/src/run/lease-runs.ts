@@ -7,6 +7,7 @@ import { LeaseHeldError } from '../errors/lease-held-error.js'
 import { LeaseLostError } from '../errors/lease-lost-error.js'
 import type { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { shownText } from '../shown-value.js'
+import { checkWork } from './check-work.js'
 import { type Held, LeaseRun, type RunGrant } from './lease-run.js'
 import { RunQueue } from './run-queue.js'
 import { workContext } from './work-context.js'
@@ -47,6 +48,7 @@ export class LeaseRuns {
 
   async run<T>(subject: object, work: (held: Held) => Promise<T>, options: AcquireOptions): Promise<T> {
     const { clock, details } = this.#host
+    checkWork('the work of run', work, details)
     if (workContext.includes(subject)) {
       // The inner run would wait for the outer one, and the outer one for its work.
       throw new LeaseConflictError(

@@ -15,6 +15,7 @@ export { createLeaseOptionNames, type LeaseParts, leaseOptionsOf, leaseParts } f
 export { checkMetadata, withoutBreakReason } from '../metadata.js'
 export { checkOptionNames, type OptionNames } from '../option-names.js'
 export { toMilliseconds } from '../provider/duration.js'
+export { checkWork } from '../run/check-work.js'
 export { reasonOf, shownLines, shownText } from '../shown-value.js'
 export { suggestionFor } from '../suggestion.js'
 export { validityOf } from '../validity.js'

@@ -8,7 +8,7 @@ import {
   LeaseUnavailableError,
   type StoreLease,
 } from '@leasehold/core'
-import { AbortableCall, checkOptionNames, keptAlive, type OptionNames } from '@leasehold/core/store'
+import { AbortableCall, checkOptionNames, checkWork, keptAlive, type OptionNames } from '@leasehold/core/store'
 import { FirstAbort } from '../first-abort.js'
 import { InFlight } from '../in-flight.js'
 import { KeyedLeases } from '../keyed-leases.js'
@@ -204,6 +204,7 @@ export class LeaseManager implements AsyncDisposable {
     checkOptionNames<ProcessEachOptions<J>>('processEach', options, processOptionNames)
     const { concurrency = 1, key = ownKey, run = '', signal } = options
     checkConcurrency('processEach', concurrency)
+    checkWork('the worker of processEach', worker, { owner: this.#leases.settings.owner })
     const mark = ofRecipe('lease-manager', { doneBy: this.#leases.settings.owner, doneIn: run })
     const advice = 'use a shorter owner, or a shorter run'
     checkMetadataRoom('processEach', this.#leases.store, mark, 'to mark a job as done', { advice, owner: mark.doneBy })

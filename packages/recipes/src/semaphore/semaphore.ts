@@ -1,5 +1,5 @@
 import { type AcquireOptions, type Held, type LeaseStore, LeaseUnavailableError } from '@leasehold/core'
-import { checkOptionNames, keptAlive, type StoreCall } from '@leasehold/core/store'
+import { checkOptionNames, checkWork, keptAlive, type StoreCall } from '@leasehold/core/store'
 import { FirstAbort } from '../first-abort.js'
 import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { waitUntilEmpty } from '../slots/slot-drain.js'
@@ -68,6 +68,7 @@ export class Semaphore implements AsyncDisposable {
 
   /** Does the work under a permit. Runs of one semaphore overlap, each under a permit of its own. Rejects as `Lease.run` does. */
   async run<T>(work: (held: Held, permit: Permit) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
+    checkWork('the work of Semaphore.run', work, this.#turnstile.details)
     return await this.#use((permit) => permit.run((held) => work(held, permit), options))
   }
 
