@@ -4,6 +4,7 @@ import { HeartbeatThread } from '@leasehold/core/thread'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createActor } from 'xstate'
 import { block } from '../../core/test/thread/support/block.js'
+import { seeGrantsInThreads } from '../../core/test/thread/support/granted-in-thread.js'
 import { fromSource } from '../../core/test/thread/support/thread-options.js'
 import { leaseGuarded } from '../src/index.js'
 import { message, Recorder } from './support/recorder.js'
@@ -136,6 +137,17 @@ describe('guarded actors over leases of a heartbeat thread', () => {
     await vi.waitUntil(() => recorder.alive === 1, waiting)
     second.stop()
     await own.close()
+  })
+
+  it('stopped while the grant is on its way from the thread: it is released', async (test) => {
+    const seats = seeGrantsInThreads()
+    test.onTestFinished(() => void vi.restoreAllMocks())
+    const a = createRival('crossing', 'a')
+    seats.atGrant(0, () => a.actor.stop())
+    a.actor.start()
+    await vi.waitUntil(() => a.actor.getSnapshot().status === 'stopped', waiting)
+    await vi.waitUntil(async () => (await a.lease.holder()) === undefined, waiting)
+    expect(a.recorder.started).toBe(0)
   })
 
   it('stopped during an attempt: nothing is held', async () => {

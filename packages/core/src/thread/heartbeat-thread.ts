@@ -1,11 +1,10 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { keptAlive } from '../keep-alive.js'
-import { checkOptionNames } from '../option-names.js'
-import { reasonOf } from '../shown-value.js'
+import { checkOptionNames, type OptionNames } from '../option-names.js'
+import { reasonOf, shownValue } from '../shown-value.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { type HeartbeatThreadOptions, ThreadLink } from './thread-link.js'
-import type { OpenedStore } from './thread-messages.js'
 import { ThreadStore } from './thread-store.js'
 
 /** A store, named as a configuration names it. */
@@ -20,6 +19,23 @@ export interface ThreadStoreOptions {
   readonly configPath?: string | undefined
   /** For errors: the name of the first lease. */
   readonly leaseName?: string | undefined
+  /**
+   * How long the thread may take to start and to open the store, in milliseconds; 30 s unless given, `Infinity` for no limit.
+   * Also for opening it again, after the thread has ended.
+   */
+  readonly timeout?: number | undefined
+}
+
+/** In milliseconds. Loading a provider can take seconds on a busy machine. */
+const OPEN_TIMEOUT = 30_000
+
+const storeOptionNames: OptionNames<ThreadStoreOptions> = {
+  leaseClass: true,
+  options: true,
+  file: true,
+  configPath: true,
+  leaseName: true,
+  timeout: true,
 }
 
 /**
@@ -42,23 +58,28 @@ export class HeartbeatThread implements AsyncDisposable {
   /**
    * Opens a store in the thread. Leases over it have their heartbeats sent there: give it to `createLease`, to a recipe, or
    * to `new StoreLease`. Rejects with a `LeaseConfigurationError` if the module cannot be loaded, or the options cannot be
-   * copied; with the error of the provider; or with a `LeaseUnavailableError` if the thread cannot be started.
+   * copied; with the error of the provider; with a `LeaseUnavailableError` if the thread cannot be started; or with a
+   * `LeaseTimeoutError` if the store is not open within `timeout`. A store that opens later is closed.
    */
   async open(given: ThreadStoreOptions): Promise<LeaseStore> {
-    const names = { leaseClass: true, options: true, file: true, configPath: true, leaseName: true } as const
-    checkOptionNames<ThreadStoreOptions>('HeartbeatThread.open', given, names)
-    const { leaseClass, options = {}, file, configPath = 'leaseClass', leaseName = 'any' } = given
+    checkOptionNames('HeartbeatThread.open', given, storeOptionNames)
+    const { leaseClass, options = {}, file, configPath: path = 'leaseClass', leaseName = 'any' } = given
+    const { timeout = OPEN_TIMEOUT } = given
     if (typeof leaseClass !== 'string') {
       throw new LeaseConfigurationError(
-        `the lease-class of '${configPath}' must be the name of a module, because no other value can be passed to a heartbeat thread`,
+        `the lease-class of '${path}' must be the name of a module, because no other value can be passed to a heartbeat thread`,
         { leaseName },
       )
     }
-    const spec = { leaseClass, file, path: configPath, options: copied(options, configPath, leaseName), leaseName }
+    if (!(typeof timeout === 'number' && timeout > 0)) {
+      const message = `timeout of HeartbeatThread.open must be more than 0 milliseconds, not ${shownValue(timeout)}`
+      throw new LeaseConfigurationError(message, { leaseName })
+    }
+    const spec = { leaseClass, file, path, options: copied(options, path, leaseName), leaseName, timeout }
     this.#serial += 1
     const id = this.#serial
     const link = this.#get()
-    const opened = (await keptAlive(link.ask({ type: 'open', store: id, spec }).answer)) as OpenedStore
+    const opened = await keptAlive(link.open(id, spec))
     const store = new ThreadStore(() => this.#get(), id, spec, link, opened)
     this.#stores.set(id, store)
     store.closed.addEventListener('abort', () => void this.#stores.delete(id), { once: true })

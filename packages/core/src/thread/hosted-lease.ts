@@ -131,14 +131,14 @@ export class HostedLease implements HostedMethods {
   /** The user holds nothing: ends the attempt, and frees a grant that it may have produced meanwhile. */
   async abandon(): Promise<void> {
     this.#claims.clear()
-    this.unwanted(this.#number)
+    if (this.#holds(this.#number)) this.#giveBack()
     await this.#engine.abandon()
   }
 
   unwanted(number: number): void {
-    if (!this.#holds(number)) return
-    this.#leave()
-    this.#engine.dispatch({ type: 'release' })
+    // It may have been lost meanwhile: no work was done under it.
+    if (this.#holds(number)) this.#giveBack()
+    else this.acknowledged(number)
   }
 
   ask(number: number, event: AskedOfGrant): void {
@@ -187,6 +187,11 @@ export class HostedLease implements HostedMethods {
     } catch (error) {
       released({ ended: 'unknown', error })
     }
+  }
+
+  #giveBack(): void {
+    this.#leave()
+    this.#engine.dispatch({ type: 'release' })
   }
 
   /** The grant is given up: its validity ends here, before the store is asked. */

@@ -7,6 +7,7 @@ import { detailsOf, isDefinitive, parentLost, storeClosed } from '../engine/fail
 import type { GrantEffect } from '../engine/grant-effect.js'
 import type { LeaseRules } from '../engine/lease-rules.js'
 import { judge } from '../engine/preemption.js'
+import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import type { LeaseLost } from '../lease-lost.js'
 import { reasonOf } from '../shown-value.js'
@@ -121,8 +122,9 @@ export class RemoteEngine implements Engine, LinkedLease {
       return
     }
     if (link instanceof Promise) {
-      // Definitive errors, such as those of the configuration, stay as they are.
-      const fail = (error: unknown): void => this.#rejectAll(isDefinitive(error) ? error : this.#ended(error))
+      // Definitive errors, such as those of the configuration, stay as they are; so does that of a thread that hangs.
+      const isFinal = (error: unknown): boolean => isDefinitive(error) || error instanceof LeaseTimeoutError
+      const fail = (error: unknown): void => this.#rejectAll(isFinal(error) ? error : this.#ended(error))
       link.then((ready) => this.#sendClaims(ready, adopted), fail)
     } else this.#sendClaims(link, adopted)
   }

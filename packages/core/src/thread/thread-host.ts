@@ -11,13 +11,10 @@ import { callStore, describeStore, openStore } from './hosted-store.js'
 import { LeaseSlots } from './lease-slots.js'
 import { Outbox } from './outbox.js'
 import { toPortable } from './portable-error.js'
-import type { Reply, Request, StoreSpec, ThreadData } from './thread-messages.js'
+import { type Reply, type Request, STOP_TIMEOUT, type ThreadData } from './thread-messages.js'
 
 /** How often the thread shows a sign of life, in milliseconds. */
 const PULSE = 500
-
-/** How long the end of the thread waits for leases that do not end, and for stores, in milliseconds. */
-const STOP_TIMEOUT = 8_000
 
 type RequestOf<T extends Request['type']> = Extract<Request, { type: T }>
 
@@ -29,6 +26,8 @@ export class ThreadHost implements LeaseHost {
   readonly outbox: Outbox<Reply>
   readonly #onStopped: () => void
   readonly #stores = new Map<number, LeaseStore>()
+  /** The requests to open a store that are still wanted, by the store. */
+  readonly #opening = new Map<number, number>()
   readonly #leases = new Map<number, HostedLease>()
   readonly #calls = new Map<number, AbortableCall>()
   #numbers = 0
@@ -69,7 +68,8 @@ export class ThreadHost implements LeaseHost {
   #receive(request: Request): void {
     switch (request.type) {
       case 'open':
-        this.#answer(request.id, () => this.#open(request.store, request.spec))
+        this.#opening.set(request.store, request.id)
+        this.#answer(request.id, () => this.#open(request))
         return
       case 'close':
         this.#answer(request.id, () => this.#close(request.store))
@@ -89,6 +89,11 @@ export class ThreadHost implements LeaseHost {
         return
       }
       case 'forget':
+        // Nothing refuses a grant of it that is on its way.
+        this.#leases
+          .get(request.lease)
+          ?.abandon()
+          .catch(() => {})
         this.#leases.delete(request.lease)
         return
       case 'abandon':
@@ -101,8 +106,14 @@ export class ThreadHost implements LeaseHost {
     }
   }
 
-  async #open(id: number, spec: StoreSpec): Promise<unknown> {
+  async #open({ id: request, store: id, spec }: RequestOf<'open'>): Promise<unknown> {
     const store = await openStore(spec)
+    if (this.#opening.get(id) !== request) {
+      // Its user has waited too long, and may have asked for it again.
+      await store.close()
+      throw new LeaseUnavailableError('the store was closed while it was being opened')
+    }
+    this.#opening.delete(id)
     this.#stores.set(id, store)
     const onClosed = (): void => {
       // At the end of the thread its user may open the store again, in the next one.
@@ -114,6 +125,7 @@ export class ThreadHost implements LeaseHost {
 
   async #close(id: number): Promise<void> {
     const store = this.#stores.get(id)
+    this.#opening.delete(id)
     this.#stores.delete(id)
     await store?.close()
   }

@@ -1,4 +1,5 @@
 import type { Worker, WorkerOptions } from 'node:worker_threads'
+import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { createDeadlineMemory, Deadlines } from '../self-fence/deadlines.js'
 import { Watchdog } from '../self-fence/watchdog.js'
@@ -8,7 +9,15 @@ import { systemClock } from '../system-clock.js'
 import { LeaseSlots } from './lease-slots.js'
 import { Outbox } from './outbox.js'
 import { fromPortable } from './portable-error.js'
-import type { LinkedMethods, Reply, Request, ThreadData } from './thread-messages.js'
+import {
+  type LinkedMethods,
+  type OpenedStore,
+  type Reply,
+  type Request,
+  STOP_TIMEOUT,
+  type StoreSpec,
+  type ThreadData,
+} from './thread-messages.js'
 
 /** How often this thread shows a sign of life, in milliseconds; more often where a lease has a short `unresponsiveAfter`. */
 const PULSE = 1_000
@@ -22,6 +31,9 @@ const IDLE_TIME = 10_000
 const SILENT = 2_000
 /** After how long the thread is ended. Milliseconds in which this thread was alive. */
 const TOO_SILENT = 30_000
+
+/** After how long a thread that was told to end is terminated, in milliseconds: it waits for its leases and its stores itself. */
+const LONGEST_STOP = 2 * STOP_TIMEOUT + SILENT
 
 /** The options of the worker thread. Unless given, it has the flags and the environment of the process. */
 export type HeartbeatThreadOptions = Pick<WorkerOptions, 'execArgv' | 'env' | 'resourceLimits'>
@@ -139,6 +151,21 @@ export class ThreadLink {
     return { id, answer }
   }
 
+  /** Opens a store. Rejects with the error of the thread, or with a `LeaseTimeoutError`; it is closed if it opens later. */
+  async open(store: number, spec: StoreSpec): Promise<OpenedStore> {
+    const { id, answer } = this.ask({ type: 'open', store, spec })
+    const cancel = systemClock.schedule(spec.timeout, () => {
+      this.#settle(id)?.reject(notOpened(spec))
+      // The answer is not awaited: the thread may hang.
+      this.post({ type: 'close', id: this.nextNumber(), store })
+    })
+    try {
+      return (await answer) as OpenedStore
+    } finally {
+      cancel()
+    }
+  }
+
   /** Counts the answers that are awaited: meanwhile the thread keeps the process alive. */
   await(change: 1 | -1): void {
     this.#awaited += change
@@ -166,13 +193,15 @@ export class ThreadLink {
     this.#engaged.delete(id)
   }
 
-  /** Ends all leases and closes the stores, and then ends the thread. Resolves when it has ended. */
+  /** Ends all leases and closes the stores, and then ends the thread, also one that hangs. Resolves when it has ended. */
   async stop(): Promise<void> {
     if (!this.#isEnded) {
       this.await(1)
       this.#stop()
     }
+    const cancel = systemClock.schedule(LONGEST_STOP, () => void this.#worker.terminate())
     await this.#ended
+    cancel()
   }
 
   #receive(reply: Reply): void {
@@ -192,8 +221,16 @@ export class ThreadLink {
       case 'to-linked': {
         const lease = this.#engaged.get(reply.lease)
         if (lease !== undefined) Reflect.apply(lease[reply.method], lease, reply.args)
+        else this.#refuse(reply)
       }
     }
+  }
+
+  /** A grant whose callers gave up while the news of it was on its way: unless it is refused, the thread renews it for ever. */
+  #refuse({ lease, method, args }: Extract<Reply, { type: 'to-linked' }>): void {
+    const [number, news] = args as Parameters<LinkedMethods['onNews']>
+    if (method !== 'onNews' || news.type !== 'granted') return
+    this.post({ type: 'to-hosted', lease, method: 'unwanted', args: [number] })
   }
 
   #settle(id: number): Pending | undefined {
@@ -257,6 +294,14 @@ export class ThreadLink {
 
 function threadEnded(reason = 'it was closed', cause?: unknown): LeaseUnavailableError {
   return new LeaseUnavailableError(`the heartbeat thread has ended: ${reason}`, cause === undefined ? {} : { cause })
+}
+
+function notOpened({ leaseClass, path, leaseName, timeout }: StoreSpec): LeaseTimeoutError {
+  return new LeaseTimeoutError(
+    `the heartbeat thread did not open the store of '${path}' (${leaseClass}) within ${timeout} ms: see whether the module ` +
+      'or its server hangs, or raise timeout',
+    { leaseName },
+  )
 }
 
 /** The program of the thread, in the language of this file. In the published package, this code may be in the folder above. */

@@ -8,6 +8,9 @@ import type { TimeoutOptions } from '../timeout-settings.js'
 import type { EffectWithErrors } from './portable-effect.js'
 import type { PortableError } from './portable-error.js'
 
+/** How long the end of the thread waits for leases that do not end, and then for stores, in milliseconds. */
+export const STOP_TIMEOUT = 8_000
+
 /** The data that the thread is started with. */
 export interface ThreadData {
   readonly time: TimeMemory
@@ -25,6 +28,8 @@ export interface StoreSpec {
   /** The block of the lease, its keys in the camel case of the code. */
   readonly options: Readonly<Record<string, unknown>>
   readonly leaseName: string
+  /** How long its user waits until it is open, in milliseconds. */
+  readonly timeout: number
 }
 
 /** The settings of a lease. */
@@ -84,7 +89,7 @@ export interface HostedMethods {
   /** The answer to `onHolder`: the caller wants this grant of the holder broken. */
   judged(claim: number, grantId: string): void
   ask(number: number, event: AskedOfGrant): void
-  /** A grant whose callers have gone. */
+  /** The answer to the news of a grant whose callers have gone: each grant is used, or answered with this. */
   unwanted(number: number): void
   /** The loss of a self-fenced grant was reported, and the work under it has ended. */
   acknowledged(number: number): void

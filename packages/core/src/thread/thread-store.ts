@@ -113,7 +113,7 @@ export class ThreadStore implements LeaseStore, RemoteStore {
 
   async #open(link: ThreadLink): Promise<ThreadLink> {
     try {
-      await link.ask({ type: 'open', store: this.id, spec: this.#spec }).answer
+      await link.open(this.id, this.#spec)
       this.#openIn = link
       return link
     } finally {

@@ -140,6 +140,37 @@ describe('a heartbeat thread that dies', () => {
     expect([held.lease.state, waiter.lease.state]).toEqual(['idle', 'idle'])
   })
 
+  it('(killed) leaves no other lease valid when the first loss is reported', async (test) => {
+    const store = await openThread(test)
+    const [first, second] = [leaseOver(store, 'first'), leaseOver(store, 'second')]
+    expect([await first.acquire(), await second.acquire()]).toEqual([true, true])
+    const seen: boolean[] = []
+    first.lease.on('lost', () => seen.push(second.lease.checkLease()))
+    second.lease.on('lost', () => seen.push(first.lease.checkLease()))
+    await threads[0]?.terminate()
+    expect(seen).toEqual([false, false])
+  })
+
+  it('or hangs, is ended when it is closed', async () => {
+    const limits: (() => void)[] = []
+    const { schedule } = systemClock
+    vi.spyOn(systemClock, 'schedule').mockImplementation((delay, task) => {
+      if (delay !== 18_000) return schedule(delay, task)
+      limits.push(task)
+      return () => {}
+    })
+    const thread = new HeartbeatThread()
+    const store = await thread.open({ leaseClass: faulty })
+    const hung = leaseOver(store, 'hangs')
+      .acquire()
+      .catch((error: unknown) => error)
+    const closed = thread.close()
+    expect(limits).toHaveLength(1)
+    limits[0]?.()
+    await closed
+    expect(await hung).toBeInstanceOf(LeaseUnavailableError)
+  })
+
   it('or hangs, does not keep a lease alive', async (test) => {
     const store = await openThread(test)
     const held = leaseOver(store, 'held')
