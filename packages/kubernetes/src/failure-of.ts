@@ -1,12 +1,14 @@
 import {
   LeaseConfigurationError,
   type LeaseError,
+  type LeaseErrorDetails,
   LeaseUnauthorisedError,
   LeaseUnavailableError,
 } from '@leasehold/core'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import type { ApiResource } from './api/api-request.js'
 import { roleFor, VERBS, type Verb } from './api/role.js'
+import { type Refuser, refuserOf } from './forbidden.js'
 
 export interface Attempt {
   readonly verb: Verb
@@ -34,6 +36,8 @@ export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
   const said = status?.message ?? answer.text.trim().slice(0, 300)
   const details = { store: 'kubernetes', cause: answer, ...(leaseName === undefined ? {} : { leaseName }) }
   const kind = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`
+  const refuser = refuserOf(answer)
+  if (refuser !== undefined && refuser !== 'permission') return refusal(refuser, said, answer, attempt, details)
   switch (answer.status) {
     case 401:
       return new LeaseUnauthorisedError(
@@ -53,11 +57,60 @@ export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
     case 413:
     case 422:
       return new LeaseConfigurationError(`the API server rejects the object (${answer.status}): ${said}`, details)
+    case 429:
+      return new LeaseUnavailableError(
+        `the API server limits the requests of this client, or is overloaded (429): ${said}. Nothing was changed. Try again ` +
+          "later; if it stays so, send fewer requests (a longer heartbeatInterval), or raise the limits of the client's " +
+          'priority level (API Priority and Fairness)',
+        { ...details, retryAfter: answer.retryAfter },
+      )
     default: {
       const advice = answer.status === 504 ? 'The request may have been applied: try again' : 'Try again'
       const message = `the API server answered ${answer.status}: ${said}. ${advice}`
       return new LeaseUnavailableError(message, { ...details, retryAfter: answer.retryAfter })
     }
+  }
+}
+
+/** The error for a refusal that no Role cures. */
+function refusal(
+  refuser: Exclude<Refuser, 'permission'>,
+  said: string,
+  { status }: ApiAnswer,
+  { verb, namespace }: Attempt,
+  details: LeaseErrorDetails,
+): LeaseError {
+  switch (refuser) {
+    case 'webhook':
+      return new LeaseUnauthorisedError(
+        `an admission webhook or policy of the cluster refuses the write (${status}): ${said}. The permissions are not the ` +
+          `problem: change its rules, or have it leave out the leases of namespace '${namespace}'`,
+        details,
+      )
+    case 'terminating':
+      return new LeaseConfigurationError(
+        `namespace '${namespace}' is being deleted and takes no new objects (${status}): ${said}. Set another namespace, or ` +
+          'wait until it is gone, and create it again',
+        details,
+      )
+    case 'quota':
+      return new LeaseConfigurationError(
+        `the quota of namespace '${namespace}' is used up (${status}): ${said}. Raise the quota, or remove objects of names ` +
+          'that are not used any more',
+        details,
+      )
+    case 'admission':
+      return new LeaseUnauthorisedError(
+        `an admission plugin of the API server refuses to ${verb} the object (${status}): ${said}. The permissions are not ` +
+          'the problem: change what the plugin objects to',
+        details,
+      )
+    case 'proxy':
+      return new LeaseUnauthorisedError(
+        `the answer ${status} is not from an API server, but from a proxy or gateway before it: ${said}. Permit the ` +
+          'requests there, or change the server or the proxy of the kubeconfig',
+        details,
+      )
   }
 }
 

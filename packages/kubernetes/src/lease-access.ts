@@ -5,6 +5,7 @@ import type { ApiClient } from './api/api-client.js'
 import { pathOf } from './api/api-request.js'
 import { roleFor, VERBS, type Verb } from './api/role.js'
 import { failureOf } from './failure-of.js'
+import { refuserOf } from './forbidden.js'
 import type { LeaseKind } from './layouts/layout.js'
 import { objectName } from './object-name.js'
 
@@ -63,7 +64,8 @@ export class LeaseAccess {
     const read = await this.#client.send({ method: 'GET', path }, call)
     const exists = read.status === 200
     const isAbsent = read.status === 404 && statusOf(read) !== undefined
-    if (!exists && !isAbsent && read.status !== 403) {
+    // Which verbs are missing is asked below.
+    if (!exists && !isAbsent && refuserOf(read) !== 'permission') {
       throw failureOf(read, { verb: 'get', resource, namespace, leaseName })
     }
     const granted = await Promise.all(

@@ -7,6 +7,7 @@ import {
   type CasWritten,
   RecentMap,
   type StoreCall,
+  shownText,
 } from '@leasehold/core/store'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
@@ -196,7 +197,9 @@ export class ObjectRegister implements CasRegister<string> {
     if (odd.length > 0 && this.#warnings.get(name) !== odd.join()) {
       this.#warnings.set(name, odd.join())
       logger.warn(
-        `the record of lease '${name}' is unusual: ${odd.join(', ')}. Challengers wait at most ${longest} ms for it`,
+        shownText(
+          `the record of lease '${name}' is unusual: ${odd.join(', ')}. Challengers wait at most ${longest} ms for it`,
+        ),
       )
     }
     return entry

@@ -1,5 +1,6 @@
-import { LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import { createLease, LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
+import { silentLogger } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { failure, noNamespace, type Reply } from './support/api-server/status.js'
@@ -100,6 +101,80 @@ describe('an answer with a solution', () => {
     server.disturb = ({ method, path }) =>
       method === 'POST' && path.endsWith('/leases') ? { reply: { status: 409, body } } : undefined
     await expect(granted(await openStore(server.port))).rejects.toThrow('answered 409: the quota was changed')
+  })
+
+  const isForbidden = 'leases.coordination.k8s.io "job" is forbidden: '
+  const terminating = `${isForbidden}unable to create new content in namespace default because it is being terminated`
+  const causes = [{ reason: 'NamespaceTerminating', message: 'it is being terminated', field: 'metadata.namespace' }]
+  const quota = `${isForbidden}exceeded quota: few, requested: count/leases=1, used: count/leases=5, limited: count/leases=5`
+  const policy = `${isForbidden}ValidatingAdmissionPolicy 'no-leases' with binding 'all' denied request: not here`
+  const webhook = 'admission webhook "no.leases.dev" denied the request: leases are frozen'
+
+  it.each([
+    ['403 of a webhook', failure(403, 'Forbidden', webhook), 'unauthorised', 'an admission webhook or policy'],
+    ['400 of a webhook', failure(400, 'BadRequest', webhook), 'unauthorised', 'an admission webhook or policy'],
+    ['403 of a policy', failure(403, 'Forbidden', policy), 'unauthorised', 'an admission webhook or policy'],
+    ['422 of a policy', failure(422, 'Invalid', policy), 'unauthorised', 'an admission webhook or policy'],
+    [
+      '403 of a namespace that is being deleted',
+      failure(403, 'Forbidden', 'gone soon', { causes }),
+      'configuration',
+      "namespace 'default' is being deleted",
+    ],
+    [
+      '403 of a namespace that an old server deletes',
+      failure(403, 'Forbidden', terminating),
+      'configuration',
+      "namespace 'default' is being deleted",
+    ],
+    [
+      '403 of a quota',
+      failure(403, 'Forbidden', quota),
+      'configuration',
+      "the quota of namespace 'default' is used up",
+    ],
+    [
+      '403 of another admission plugin',
+      failure(403, 'Forbidden', `${isForbidden}not on this node`),
+      'unauthorised',
+      'an admission plugin of the API server refuses to create',
+    ],
+    [
+      '403 of a proxy',
+      { status: 403, body: '<h1>Forbidden</h1>' },
+      'unauthorised',
+      'from a proxy or gateway before it',
+    ],
+  ])('%s: no Role cures it, and the message says who refused', async (_, reply, code, text) => {
+    const server = await startServer()
+    const isCreation = ({ method, path }: { method: string; path: string }) =>
+      method === 'POST' && path.endsWith('/leases')
+    server.disturb = (request) => (isCreation(request) ? { reply } : undefined)
+    const store = await openStore(server.port)
+    for (const asking of [store.acquire(claim, call), store.checkAccess('job')]) {
+      const error = await asking.catch((error: unknown) => error)
+      expect(error).toMatchObject({ code, leaseName: 'job' })
+      const { message } = error as Error
+      expect(message).toContain(text)
+      const { body } = reply
+      expect(message).toContain(typeof body === 'string' ? body : (body as { message: string }).message)
+      expect(message).not.toContain('Role')
+    }
+  })
+
+  it('403 of a proxy for a read is not called a missing permission by the check at the start', async () => {
+    const server = await startServer()
+    always(server, 'GET', { status: 403, body: 'blocked' })
+    await expect((await openStore(server.port)).checkAccess('job')).rejects.toThrow('from a proxy or gateway before it')
+  })
+
+  it('403 with a hint of the cluster is a missing permission all the same', async () => {
+    const server = await startServer()
+    const cannot =
+      'User "me" cannot get resource "leases" in API group "coordination.k8s.io" in the namespace "default"'
+    const hint = ': requires one of ["container.leases.get"] permission(s).'
+    always(server, 'GET', failure(403, 'Forbidden', isForbidden + cannot + hint))
+    await expect((await openStore(server.port)).read('job', call)).rejects.toThrow("the verb 'get'")
   })
 
   it('404 of the namespace at a heartbeat: the object may still exist', async () => {
@@ -223,7 +298,30 @@ describe('an answer that asks for a pause', () => {
     expect(methods(server)).toEqual(['GET', 'GET', 'POST', 'POST'])
   })
 
-  it('429 beyond the time limit ends with it, and leaves no timer', async () => {
+  it('429 that does not end within half of the time limit is the reason of the failure, with the pause', async () => {
+    const server = await startServer()
+    const clock = new VirtualClock()
+    const store = await openStore(server.port, { clock })
+    const text = 'Too many requests, please try again later.\n'
+    always(server, 'GET', { status: 429, body: text, headers: { 'retry-after': '2' } })
+    const claimed = store.acquire(claim, new AbortableCall(5_000)).catch((error: unknown) => error)
+    await vi.waitFor(() => expect(clock.pending).toBe(1), 10_000)
+    await clock.advance(2_000)
+    const error = await claimed
+    expect(error).toBeInstanceOf(LeaseUnavailableError)
+    expect(error).toMatchObject({ retryAfter: 2_000, message: expect.stringContaining('limits the requests of this') })
+    expect(methods(server)).toEqual(['GET', 'GET'])
+    expect(clock.pending).toBe(0)
+  })
+
+  it('429 is what a lease reports, not a time-out', async () => {
+    const server = await startServer()
+    always(server, 'GET', { status: 429, body: '', headers: { 'retry-after': '60' } })
+    const lease = createLease(await openStore(server.port), 'job', { logger: silentLogger })
+    await expect(lease.acquire()).rejects.toThrow('limits the requests of this client, or is overloaded (429)')
+  })
+
+  it('429 without a time limit ends when the call does, and leaves no timer', async () => {
     const server = await startServer()
     const clock = new VirtualClock()
     const store = await openStore(server.port, { clock })

@@ -197,6 +197,14 @@ describe('a record that was written by hand', () => {
     expect(await claim()).toBe(true)
   })
 
+  it('with control characters is logged in one line, with these escaped', async () => {
+    const server = await startServer()
+    const renewTime = 'soon\u009b2J\n\u202e'
+    server.plant(leases, 'job', { spec: { holderIdentity: 'them', leaseDurationSeconds: 5, renewTime } })
+    const { warnings } = await challenger(server)
+    expect(warnings).toEqual([expect.stringContaining(String.raw`"soon\u{9b}2J\n\u{202e}"`)])
+  })
+
   it('with the annotation removed keeps its holder, and the holder its token', async () => {
     const server = await startServer()
     const store = await openStore(server.port)

@@ -35,4 +35,20 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/request-queue.test.ts',
     name: 'lets so many through at a time',
   },
+  {
+    title: 'log: control characters of a record reach the terminal',
+    file: 'src/object-register.ts',
+    find: 'shownText(`the record of',
+    replace: 'String(`the record of',
+    test: 'test/hostile-records.test.ts',
+    name: 'with control characters is logged in one line',
+  },
+  {
+    title: 'requests: a limit of the server is repeated until the time is up, which hides it',
+    file: 'src/api/api-client.ts',
+    find: 'clock.now() + pause <= pauseUntil',
+    replace: 'pauseUntil > 0',
+    test: 'test/errors.test.ts',
+    name: '429 is what a lease reports, not a time-out',
+  },
 ]

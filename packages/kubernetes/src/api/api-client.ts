@@ -62,21 +62,22 @@ export class ApiClient {
 
   /**
    * Resolves with the answer, whatever its status. Repeats a request that had no effect: with fresh credentials after the
-   * first 401, after a pause on 429, and on a new connection where the server had closed the kept one. Rejects with a
-   * `LeaseError` when no answer comes: the outcome of the request is then unknown.
+   * first 401, after a pause on 429 that fits into half of the time limit, and on a new connection where the server had
+   * closed the kept one. Rejects with a `LeaseError` when no answer comes: the outcome of the request is then unknown.
    */
   async send(request: ApiRequest, call: StoreCall): Promise<ApiAnswer> {
+    const clock = this.#options.clock ?? systemClock
+    const pauseUntil = clock.now() + call.timeout / 2
     let isFresh = false
     for (;;) {
       const answer = await this.#ask(request, call)
-      if (answer.status === 429) {
-        await this.pause(Math.max(answer.retryAfter ?? DEFAULT_PAUSE, SHORTEST_PAUSE), call)
-      } else if (answer.status === 401 && !isFresh) {
+      const pause = Math.max(answer.retryAfter ?? DEFAULT_PAUSE, SHORTEST_PAUSE)
+      // The caller then learns the reason, which a time-out would not say.
+      if (answer.status === 429 && clock.now() + pause <= pauseUntil) await this.pause(pause, call)
+      else if (answer.status === 401 && !isFresh) {
         isFresh = true
         await this.#refresh()
-      } else {
-        return answer
-      }
+      } else return answer
     }
   }
 
