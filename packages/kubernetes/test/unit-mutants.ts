@@ -38,8 +38,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'log: control characters of a record reach the terminal',
     file: 'src/object-register.ts',
-    find: 'shownText(`the record of',
-    replace: 'String(`the record of',
+    find: 'logger.warn(\n        shownText(',
+    replace: 'logger.warn(\n        String(',
     test: 'test/hostile-records.test.ts',
     name: 'with control characters is logged in one line',
   },
