@@ -41,6 +41,16 @@ export const storeListingLaws: readonly StoreLaw[] = [
       for (const record of records) assert.deepEqual(record, await readAgain(trial, client, record))
       assert.deepEqual(namesOf(await listed(trial, client, trial.name)), all.sort())
     },
+    async 'yields a name whose lease has expired, as a read does'(trial, client) {
+      await trial.granted(client)
+      await trial.expire(client)
+      const name = `${trial.name}-held`
+      await trial.granted(client, { name })
+      const records = await listed(trial, client, trial.name)
+      assert.deepEqual(namesOf(records), [trial.name, name])
+      for (const record of records) assert.deepEqual(record, await readAgain(trial, client, record))
+      assert.notEqual(records.find((record) => record.name === trial.name)?.state, 'leased')
+    },
     async 'yields nothing where no name has the prefix'(trial, client) {
       await trial.granted(client)
       assert.deepEqual(await listed(trial, client, `${trial.name}-`), [])

@@ -10,6 +10,23 @@ async function found(trial: StoreTrial, client: LeaseStore): Promise<Metadata | 
   return outcome.previous
 }
 
+/** Keys that a store may take for its own, or that an assignment to an object does not keep. */
+const KEYS = [
+  '__key',
+  '__proto__',
+  '__',
+  '_key',
+  'constructor',
+  'toString',
+  'owner',
+  'grantId',
+  '$key',
+  '.',
+  'a.b',
+  '0',
+  ' ',
+]
+
 /** Metadata of so many bytes. */
 function metadataOf(bytes: number): Metadata {
   return { key: 'ü'.repeat((bytes - 3) / 2).padEnd((bytes - 3) / 2 + ((bytes - 3) % 2), 'x') }
@@ -25,6 +42,17 @@ export const storeMetadataLaws: readonly StoreLaw[] = [
       await client.release(grant, trial.call, { step: '2', 'a key': 'ü "quoted" \\ \n' })
       assert.deepEqual((await trial.read(client))?.metadata, { step: '2', 'a key': 'ü "quoted" \\ \n' })
       assert.deepEqual(await found(trial, client), { step: '2', 'a key': 'ü "quoted" \\ \n' })
+    },
+    async 'no key is lost, also of names that the language or a store uses itself'(trial, client) {
+      const texts = (step: string): Metadata => Object.fromEntries(KEYS.map((key) => [key, `${key} ${step}`]))
+      const grant = await trial.granted(client, { metadata: texts('acquired') })
+      assert.deepEqual((await trial.read(client))?.metadata, texts('acquired'))
+      await client.update?.(grant, texts('updated'), trial.call)
+      assert.deepEqual((await trial.read(client))?.metadata, texts('updated'))
+      await client.release(grant, trial.call, texts('released'))
+      assert.deepEqual((await trial.read(client))?.metadata, texts('released'))
+      assert.deepEqual(await found(trial, client), texts('released'))
+      assert.deepEqual((await trial.read(client))?.previous ?? texts('released'), texts('released'))
     },
     async 'a release without metadata leaves the metadata unchanged'(trial, client) {
       await client.release(await trial.granted(client, { metadata: { step: '1' } }), trial.call)

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { LeaseStore } from '@leasehold/core'
+import type { Grant, LeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
@@ -84,21 +84,68 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
     },
   }),
   ...grantedStoreLawsOf('waiting', ['watch'], {
-    async 'a watch yields after a release'(trial, grant, one, other) {
+    async 'a watch that stays open yields after each of many releases'(trial, grant, one, other) {
       const watch = new AbortableCall()
       const turns = other.watch?.(trial.name, watch)[Symbol.asyncIterator]()
       assert(turns !== undefined)
-      const woken = (async () => {
-        // Spurious turns do no harm: it is woken when the name is free to acquire.
+      // Spurious turns do no harm: it is woken when the name is free to acquire.
+      const freed = async (): Promise<void> => {
         while (!(await turns.next()).done) if ((await trial.read(other))?.state !== 'leased') return
-      })()
-      await trial.pass(trial.ttl / 100)
-      await one.release(grant, trial.call)
-      await trial.time.until(woken, trial.ttl)
-      watch.abort()
+      }
+      let held = grant
+      try {
+        for (let release = 1; release <= RELEASES; release += 1) {
+          const woken = freed()
+          await trial.pass(trial.ttl / 100)
+          await one.release(held, trial.call)
+          await comes(trial, woken, `the watch yields after release ${release}`)
+          if (release < RELEASES) held = await trial.granted(one)
+        }
+      } finally {
+        watch.abort()
+      }
     },
     async 'a watch ends when its call is aborted, and leaves no listener on the call'(trial, _, client) {
       await trial.endsWhenAborted((watch) => client.watch?.(trial.name, watch))
     },
   }),
+  ...grantedStoreLawsOf('waiting', ['watch', 'queue'], {
+    async 'the watch of each waiter in a queue yields when it is its turn'(trial, grant, client, other) {
+      const watch = new AbortableCall()
+      const waiters = Array.from({ length: RELEASES }, (_, place) => `waiter ${place + 1}`)
+      const turnOf = async (waiter: string): Promise<Grant | undefined> => {
+        for await (const _ of other.watch?.(trial.name, watch, trial.guid(waiter)) ?? []) {
+          const outcome = await trial.acquire(other, { grantId: trial.guid(waiter), owner: waiter, queue: true })
+          if (outcome.granted) return outcome.grant
+        }
+        return undefined
+      }
+      try {
+        const turns: Promise<Grant | undefined>[] = []
+        for (const waiter of waiters) {
+          assert.equal(await asks(trial, other, waiter), false)
+          turns.push(turnOf(waiter))
+        }
+        await trial.pass(trial.ttl / 100)
+        let holder: Grant | undefined = grant
+        for (const [place, turn] of turns.entries()) {
+          await client.release(holder, trial.call)
+          holder = await comes(trial, turn, `the watch of ${waiters[place]} yields when it is its turn`)
+          assert(holder !== undefined)
+        }
+      } finally {
+        watch.abort()
+      }
+    },
+  }),
 ]
+
+/** So many that a store which drops every third notification drops that of a release, though it notifies of grants too. */
+const RELEASES = 6
+
+/** Resolves as the promise does; fails where it does not settle before the places of a queue end, which is a signal too. */
+async function comes<T>(trial: StoreTrial, promise: Promise<T>, expected: string): Promise<T> {
+  return await trial.time
+    .until(promise, trial.ttl * 0.9)
+    .catch((cause: Error) => assert.fail(`${expected}: ${cause.message}`))
+}
