@@ -1,5 +1,5 @@
 import { type Clock, LeaseConfigurationError } from '@leasehold/core'
-import { type OptionNames, type OptionsOf, ProviderOptions, readOptionFile } from '@leasehold/core/store'
+import { checkedTexts, type OptionNames, type OptionsOf, ProviderOptions, readOptionFile } from '@leasehold/core/store'
 
 /** The options of the block `leasehold.consul`. After a change: `npm run docs:options`. */
 export const consulOptions = new ProviderOptions('consul', {
@@ -79,13 +79,12 @@ export function misconfigured(message: string, cause?: unknown): LeaseConfigurat
   return new LeaseConfigurationError(message, { store: 'consul', cause })
 }
 
-const LOCAL = ['http://127.0.0.1:8500']
+const LOCAL = ['http://127.0.0.1:8500'] as const
 
 /** The URLs of the agents. Throws a `LeaseConfigurationError` if one is not valid. */
 export function addressesIn({ addresses = LOCAL }: ConsulClusterOptions): readonly [URL, ...URL[]] {
-  const [first, ...others] = addresses.map(toAddress)
-  if (first === undefined) throw misconfigured('addresses must have the URL of at least one agent')
-  return [first, ...others]
+  const [first, ...others] = checkedTexts('addresses', addresses, { example: LOCAL[0], store: 'consul' })
+  return [toAddress(first), ...others.map(toAddress)]
 }
 
 function toAddress(address: string): URL {

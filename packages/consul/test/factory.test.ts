@@ -31,7 +31,7 @@ describeConsul('leases by a configuration', () => {
 
 describe('an option', () => {
   it.each([
-    [{ addresses: [] }, 'at least one agent'],
+    [{ addresses: [] }, 'addresses must be a list of texts'],
     [{ addresses: ['consul:8500'] }, 'URLs such as http://127.0.0.1:8500'],
     [{ addresses: ['http://user:secret@consul:8500'] }, 'without a user'],
     [{ certFile: '/cert.pem' }, 'certFile and keyFile need each other'],

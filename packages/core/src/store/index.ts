@@ -38,7 +38,7 @@ export { type Place, WaitQueue } from './life-cycle/wait-queue.js'
 export type { TurnState } from './life-cycle/watched-name.js'
 export { MessageListeners } from './message-listeners.js'
 export { readOptionFile } from './option-file.js'
-export { OptionValues } from './option-values.js'
+export { checkedTexts, OptionValues } from './option-values.js'
 export { pause } from './pause.js'
 export { type OpenContext, type ProviderFactory, providerFactory } from './provider-factory.js'
 export {

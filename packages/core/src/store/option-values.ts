@@ -97,6 +97,27 @@ export class OptionValues<Name extends string = string> {
   }
 }
 
+/**
+ * The list of texts that was given in code as an option: at least one. In code a single text is no list, because the option
+ * would have two types. Throws a `LeaseConfigurationError` that shows nothing of the list: addresses have passwords in them.
+ */
+export function checkedTexts(
+  option: string,
+  value: unknown,
+  { example, store }: { readonly example: string; readonly store: string },
+): readonly [string, ...string[]] {
+  const wrong = (fault: string): LeaseConfigurationError =>
+    new LeaseConfigurationError(`${option} must be a list of texts, such as ['${example}']${fault}`, { store })
+  if (!Array.isArray(value)) throw wrong(`, not ${kindOf(value)}`)
+  const texts = value.filter((item) => typeof item === 'string')
+  const [first, ...others] = texts
+  if (texts.length < value.length) {
+    throw wrong(`: ${kindOf(value.find((item) => typeof item !== 'string'))} is none`)
+  }
+  if (first === undefined) throw wrong(': it is empty')
+  return [first, ...others]
+}
+
 const on: ReadonlySet<unknown> = new Set([true, 'true', 'on', 'yes'])
 const off: ReadonlySet<unknown> = new Set([false, 'false', 'off', 'no'])
 

@@ -1,5 +1,12 @@
 import { type Clock, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import { AbortableCall, checkOptionNames, type OptionNames, type StoreCall, untilAborted } from '@leasehold/core/store'
+import {
+  AbortableCall,
+  checkedTexts,
+  checkOptionNames,
+  type OptionNames,
+  type StoreCall,
+  untilAborted,
+} from '@leasehold/core/store'
 import { wrong } from '../etcd-options.js'
 import { AccessToken } from './access-token.js'
 import type { Answer, Method, Request, RequestOp, TxnRequest, TxnResponse } from './api.js'
@@ -53,7 +60,8 @@ export class EtcdClient {
   /** Throws a `LeaseConfigurationError` if the options are not valid. */
   constructor(options: EtcdClientOptions = {}) {
     checkOptionNames('EtcdClient', options, optionNames, { store: 'etcd' })
-    const { endpoints = [LOCAL], username, password, clock = systemClock } = options
+    const { endpoints: given = [LOCAL], username, password, clock = systemClock } = options
+    const endpoints = checkedTexts('endpoints', given, { example: LOCAL, store: 'etcd' })
     this.#tls = tlsOf(endpoints, options.tls)
     this.#addresses = endpoints.map(addressOf)
     this.clock = clock
