@@ -115,12 +115,8 @@ export async function fenceRows(
     textLiteral(column),
   ]
   const sql = `select "leasehold"."leases_fence_rows"(${args.join(', ')})::text as count`
-  const [row] = await checkedRun(
-    transaction,
-    `the fence of rows of ${table}`,
-    new SqlNames(names).in(sql),
-    toFenced(table, token),
-  )
+  const fencing = { action: `the fence of rows of ${table}`, leaseName: table }
+  const [row] = await checkedRun(transaction, fencing, new SqlNames(names).in(sql), toFenced(table, token))
   return Number((row as { count: unknown }).count)
 }
 

@@ -49,6 +49,13 @@ describePostgres('postgres.js', () => {
     }
   }
 
+  /** Rejects where the answer does not come: a connection that is lost for ever gives none. */
+  async function soon<T>(answer: PromiseLike<T>): Promise<T> {
+    const late = new AbortController()
+    const limit = sleep(10_000, undefined, { signal: late.signal }).then(() => Promise.reject(new Error('no answer')))
+    return await Promise.race([answer, limit]).finally(() => late.abort())
+  }
+
   /** The name of a lease that somebody claimed, and gave up before a connection was open. */
   async function givenUp(store: PostgresLeaseStore, after: number): Promise<string> {
     const call = new AbortableCall()
@@ -60,15 +67,15 @@ describePostgres('postgres.js', () => {
     return name
   }
 
-  describe.concurrent.each([{ fetch_types: true }, { fetch_types: false }])('with %o', (options) => {
+  describe.concurrent.each([true, false])('which fetches types: %s,', (fetch_types) => {
+    const options = { fetch_types }
+
     it('serves its user after calls that ended while it was connecting', async ({ expect }) => {
       await whileConnecting(options, async (sql, store, way) => {
         for (const after of [0, 1, 20, 20, 20, 20, 20]) await givenUp(store, after)
         way.heal()
-        const answers = await Promise.all(Array.from({ length: 2 * MOST }, () => sql`select 1 as one`))
+        const answers = await soon(Promise.all(Array.from({ length: 2 * MOST }, () => sql`select 1 as one`)))
         expect(answers.map(([row]) => row?.one)).toEqual(Array(2 * MOST).fill(1))
-        const free = await Promise.race([sql`select 2 as two`, sleep(20_000)])
-        expect(free).toMatchObject([{ two: 2 }])
       })
     })
 
@@ -77,7 +84,7 @@ describePostgres('postgres.js', () => {
         const names: string[] = []
         for (const after of [0, 20, 20, 20, 20, 20]) names.push(await givenUp(store, after))
         way.heal()
-        await Promise.all(Array.from({ length: 2 * MOST }, () => sql`select 1`))
+        await soon(Promise.all(Array.from({ length: 2 * MOST }, () => sql`select 1`)))
         for (const name of names) expect(await store.read(name, never)).toBeUndefined()
       })
     })

@@ -62,6 +62,9 @@ describePostgres('under a savepoint, whose rollback frees the locks that were ta
     const error = await protect(tx).catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(LeaseConfigurationError)
     expect(String(error)).toMatch(OUTERMOST)
+    expect(String(error)).toMatch(
+      /the (guard of lease|fence of|fence of rows of) '?[\w-]+'? was called under a savepoint/,
+    )
   }
 
   /** Each protects the same resource every time it is called. */

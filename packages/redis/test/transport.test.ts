@@ -1,10 +1,11 @@
+import { type AddressInfo, createServer } from 'node:net'
 import { createLease, LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, it } from 'vitest'
 import { libraries } from './support/libraries.js'
-import { claimOf, granted, never, Scene } from './support/scene.js'
+import { claimOf, granted, Scene, within } from './support/scene.js'
 
 describeRedis('a client with the wrong transport', () => {
   describe.concurrent.each(libraries)('by $name', { timeout: 60_000 }, (library) => {
@@ -14,7 +15,7 @@ describeRedis('a client with the wrong transport', () => {
         await Scene.play(async (scene) => {
           const [plain, secure] = [await scene.server(password ? { password } : {}), await scene.server({ tls: true })]
           const store = scene.store(library.server({ port: plain.port, password, ca: secure.ca }))
-          const error = await store.acquire(claimOf('x'), never).catch((reason: unknown) => reason)
+          const error = await store.acquire(claimOf('x'), within(4_000)).catch((reason: unknown) => reason)
           expect(error).toBeInstanceOf(LeaseConfigurationError)
           expect(String(error)).toContain(`the server at 127.0.0.1:${plain.port} does not speak TLS`)
           expect(String(error)).toContain('begin the URL with redis: instead of rediss:')
@@ -27,7 +28,7 @@ describeRedis('a client with the wrong transport', () => {
         const { port } = await scene.server({ tls: true })
         for (const password of [undefined, 'open sesame']) {
           const store = scene.store(library.server({ port, password }))
-          const error = await store.acquire(claimOf('x'), never).catch((reason: unknown) => reason)
+          const error = await store.acquire(claimOf('x'), within(4_000)).catch((reason: unknown) => reason)
           expect(error).toBeInstanceOf(LeaseConfigurationError)
           expect(String(error)).toContain(`the server at 127.0.0.1:${port} speaks TLS only`)
         }
@@ -54,12 +55,30 @@ describeRedis('a client with the wrong transport', () => {
           scene.store(library.server({ port: server.port, ca: 'no certificate' })),
         ]
         for (const store of stores) {
-          const error = await store.acquire(claimOf('x'), never).catch((reason: unknown) => reason)
+          const error = await store.acquire(claimOf('x'), within(4_000)).catch((reason: unknown) => reason)
           expect(error).toBeInstanceOf(LeaseUnavailableError)
         }
         way.slowDown(400)
         await granted(scene.store(library.server({ port: way.port, ca })), 'slow')
       })
+    })
+  })
+
+  it('is not blamed for a server that refuses to negotiate TLS', async () => {
+    await Scene.play(async (scene) => {
+      const { ca } = await scene.server({ tls: true })
+      const handshakeFailure = Buffer.from([0x15, 3, 3, 0, 2, 2, 40])
+      const server = createServer((socket) =>
+        socket.on('error', () => {}).once('data', () => socket.end(handshakeFailure)),
+      )
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      scene.atEnd(async () => void server.close())
+      const { port } = server.address() as AddressInfo
+      for (const library of libraries) {
+        const store = scene.store(library.server({ port, ca }))
+        const error = await store.acquire(claimOf('x'), within(4_000)).catch((reason: unknown) => reason)
+        expect(error).toBeInstanceOf(LeaseUnavailableError)
+      }
     })
   })
 
@@ -72,7 +91,7 @@ describeRedis('a client with the wrong transport', () => {
       for (const url of [`rediss://127.0.0.1:${plain.port}`, `redis://127.0.0.1:${secure.port}`]) {
         const error = await scene
           .store(open(url))
-          .read('job', never)
+          .read('job', within(4_000))
           .catch((reason: unknown) => reason)
         expect(error).toBeInstanceOf(LeaseConfigurationError)
         expect(String(error)).toContain('TLS')
