@@ -72,7 +72,8 @@ export class Claims {
   async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
     const key = this.#names.keys.claimOf(name, grantId)
     const compare = [{ result: EQUAL, target: VALUE, key, value: toValue({ waiting: grantId }) }]
-    await this.#client.write(name, { compare, success: [{ requestDeleteRange: { key } }], failure: [] }, call)
+    const failure = [{ requestRange: { key } }]
+    await this.#client.write(name, { compare, success: [{ requestDeleteRange: { key } }], failure }, call)
     this.#leases.detach(placeOf(grantId))
   }
 
@@ -149,18 +150,16 @@ export class Claims {
 
   /** Takes the place, or attaches it to this server lease. Resolves with whether it is the first in line. */
   async #writePlace(name: string, key: Buffer, value: Buffer, lease: string, call: StoreCall): Promise<boolean> {
-    const requestRange = { ...this.#names.keys.claimsOf(name), limit: '1', sortOrder: 1, sortTarget: 2 }
-    const put = { requestPut: { key, value, lease } }
-    const move = { compare: [{ result: EQUAL, target: VALUE, key, value }], success: [put], failure: [] }
-    const { responses } = await this.#client.write(
-      name,
-      {
-        compare: [{ result: EQUAL, target: CREATE, key, createRevision: '0' }],
-        success: [put, { requestRange }],
-        failure: [{ requestTxn: move }, { requestRange }],
-      },
-      call,
-    )
+    const first = { requestRange: { ...this.#names.keys.claimsOf(name), limit: '1', sortOrder: 1, sortTarget: 2 } }
+    const success = [{ requestPut: { key, value, lease } }, first]
+    const failure = [{ requestRange: { key } }, first]
+    const isNew = { result: EQUAL, target: CREATE, key, createRevision: '0' }
+    const taken = await this.#client.write(name, { compare: [isNew], success, failure }, call)
+    const isTaken = taken.succeeded || taken.responses[0]?.responseRange?.kvs[0]?.value.equals(value) !== true
+    const isSame = { result: EQUAL, target: VALUE, key, value }
+    const { responses } = isTaken
+      ? taken
+      : await this.#client.write(name, { compare: [isSame], success, failure }, call)
     return responses.at(-1)?.responseRange?.kvs[0]?.key.equals(key) === true
   }
 }

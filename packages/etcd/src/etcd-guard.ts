@@ -7,8 +7,9 @@ import {
   checkOptionNames,
   fenced,
   type OptionNames,
+  type StoreCall,
 } from '@leasehold/core/store'
-import { type Compare, EQUAL, LESS, type RequestOp, type TxnRequest, type TxnResponse, VALUE } from './client/api.js'
+import { type Compare, EQUAL, LESS, MOD, type RequestOp, type TxnResponse, VALUE, VERSION } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isRpcError } from './client/rpc-error.js'
 import { failureOf } from './failure-of.js'
@@ -38,6 +39,12 @@ export interface EtcdTransaction {
   readonly signal?: AbortSignal
 }
 
+/** The user's own transaction, as the server takes it. */
+interface OwnTransaction {
+  readonly conditions: readonly Compare[]
+  readonly operations: readonly RequestOp[]
+}
+
 const transactionNames: OptionNames<EtcdTransaction> = { when: true, write: true, signal: true }
 
 export interface EtcdGuardOptions {
@@ -52,7 +59,8 @@ const optionNames: OptionNames<EtcdGuardOptions> = { prefix: true }
  * Every writer of a key must use a guard. The largest token that has written a key is kept in `leasehold-fence/<key>`, also
  * after the key was deleted.
  *
- * The check, the new token and the writes are one transaction. It is sent once. The methods reject with a `LeaseLostError` if
+ * The check, the new token and the writes are one transaction. It is sent once: a transaction that had no effect is followed
+ * by another one, where the key has no fence yet, and where the conditions did not hold. The methods reject with a `LeaseLostError` if
  * a larger token has written the key, and with a `LeaseUnavailableError` if the answer is unknown: the write may then have
  * happened. If the server rejects the user's own transaction, they reject with the error of gRPC, and nothing was written.
  */
@@ -84,43 +92,62 @@ export class EtcdGuard {
     const token = checkFencingToken(fencingToken, { leaseName: key, store: 'etcd' })
     const { when = [], write, signal } = transaction
     signal?.throwIfAborted()
-    const fence = Buffer.from(this.#prefix + key)
-    const own = {
-      requestTxn: { compare: when.map(compareOf), success: write.map(operationOf), failure: [] },
-    }
-    const guarded = [{ requestPut: { key: fence, value: ordered(token) } }, own]
-    const isNew = { result: EQUAL, target: 0, key: fence, version: '0' }
-    const isOlder = { result: LESS, target: VALUE, key: fence, value: ordered(token + 1n) }
-    const request = {
-      compare: [isOlder],
-      success: guarded,
-      // A comparison of the value of a key that does not exist never holds.
-      failure: [{ requestTxn: { compare: [isNew], success: guarded, failure: [{ requestRange: { key: fence } }] } }],
-    }
-    const { succeeded, responses } = await this.#send(key, signal, request).catch(async (error: unknown) => {
-      // The server rejects an invalid transaction before it looks at the fence.
-      if (isOwnFailure(error)) {
-        const look = { compare: [], success: [{ requestRange: { key: fence } }], failure: [] }
-        checkFence(key, token, tokenIn(await this.#send(key, signal, look)), 'etcd')
-      }
-      throw error
-    })
-    const inner = succeeded ? undefined : responses[0]?.responseTxn
-    if (inner?.succeeded === false) throw fenced(key, token, tokenIn(inner) ?? '', 'etcd')
-    return (inner?.responses ?? responses)[1]?.responseTxn?.succeeded === true
+    const own = { conditions: when.map(compareOf), operations: write.map(operationOf) }
+    return await this.#limited(key, signal, (call) => this.#transact(token, key, own, call))
   }
 
-  async #send(key: string, signal: AbortSignal | undefined, request: TxnRequest): Promise<TxnResponse> {
+  /**
+   * There are no transactions within the transaction: etcd does not check whether the user has the permissions for those. So
+   * it expects a fence with a token that is not larger, and the conditions. If that fails, it expects no fence, or it raises
+   * the fence alone.
+   */
+  async #transact(token: bigint, key: string, { conditions, operations }: OwnTransaction, call: StoreCall) {
+    const fence = Buffer.from(this.#prefix + key)
+    const raised = { requestPut: { key: fence, value: ordered(token) } }
+    const failure = [{ requestRange: { key: fence } }]
+    const isOlder: Compare = { result: LESS, target: VALUE, key: fence, value: ordered(token + 1n) }
+    // A comparison of the value of a key that does not exist never holds.
+    const isNew: Compare = { result: EQUAL, target: VERSION, key: fence, version: '0' }
+    let expected = isOlder
+    let areMet = true
+    for (;;) {
+      const request = areMet
+        ? { compare: [expected, ...conditions], success: [raised, ...operations], failure }
+        : { compare: [expected], success: [raised], failure }
+      const answer = await this.#client.request('Txn', request, call, false).catch(async (error: unknown) => {
+        // The server rejects an invalid transaction before it looks at the fence.
+        if (isOwnFailure(error)) {
+          const look = { compare: [], success: failure, failure: [] }
+          checkFence(key, token, tokenIn(await this.#client.request('Txn', look, call, false)), 'etcd')
+        }
+        throw error
+      })
+      if (answer.succeeded) return areMet
+      const seen = tokenIn(answer)
+      checkFence(key, token, seen, 'etcd')
+      const next = seen === undefined ? isNew : isOlder
+      if (next === expected) {
+        // The fence is as expected, so one of the conditions does not hold.
+        if (!areMet || conditions.length === 0) throw fenced(key, token, seen ?? '', 'etcd')
+        areMet = false
+      }
+      expected = next
+    }
+  }
+
+  /** Ends the work after the time limit of a write, and with the signal. */
+  async #limited<T>(key: string, signal: AbortSignal | undefined, work: (call: StoreCall) => Promise<T>): Promise<T> {
     const call = new AbortableCall(TIMEOUT)
     const cancel = systemClock.schedule(TIMEOUT, () => {
       call.abort(new LeaseUnavailableError(`the guarded write of '${key}' was not answered`, { store: 'etcd' }))
     })
     const unlisten = signal && this.#aborts.add(signal, () => call.abort(signal.reason))
     try {
-      return await this.#client.request('Txn', request, call, false)
+      return await work(call)
     } catch (error) {
       if (call.aborted) throw error
-      throw isOwnFailure(error) ? error : failureOf('a guarded write', key, error)
+      const access = `the key '${key}', the other keys of the transaction, and '${this.#prefix}${key}'`
+      throw isOwnFailure(error) ? error : failureOf('a guarded write', key, error, access)
     } finally {
       cancel()
       unlisten?.()
@@ -143,7 +170,7 @@ function tokenIn({ responses }: TxnResponse): string | undefined {
 function compareOf(condition: EtcdCondition): Compare {
   const key = Buffer.from(condition.key)
   if ('value' in condition) return { result: EQUAL, target: VALUE, key, value: Buffer.from(condition.value) }
-  return { result: EQUAL, target: 2, key, modRevision: String(condition.modRevision) }
+  return { result: EQUAL, target: MOD, key, modRevision: String(condition.modRevision) }
 }
 
 function operationOf(write: EtcdWrite): RequestOp {

@@ -10,8 +10,11 @@ import { isNoSpace, isRpcError, type RpcError } from './client/rpc-error.js'
 const UNAUTHENTICATED = 16
 const PERMISSION_DENIED = 7
 
-/** The typed error for a failed operation. Its message names the operation and has the message of the server. */
-export function failureOf(operation: string, leaseName: string, error: unknown): LeaseError {
+/**
+ * The typed error for a failed operation. Its message names the operation and has the message of the server. `access`: the
+ * keys that the user has to read and write.
+ */
+export function failureOf(operation: string, leaseName: string, error: unknown, access = 'the prefix'): LeaseError {
   if (error instanceof LeaseError) return error
   const details: LeaseErrorDetails = { leaseName, store: 'etcd', cause: error }
   const message = isRpcError(error) ? error.details : error instanceof Error ? error.message : String(error)
@@ -22,13 +25,18 @@ export function failureOf(operation: string, leaseName: string, error: unknown):
       details,
     )
   }
-  if (isRpcError(error)) return rpcFailure(failed, error, details)
+  if (isRpcError(error)) return rpcFailure(failed, error, details, access)
   return new LeaseUnavailableError(failed, details)
 }
 
-function rpcFailure(failed: string, { code, details: text }: RpcError, details: LeaseErrorDetails): LeaseError {
+function rpcFailure(
+  failed: string,
+  { code, details: text }: RpcError,
+  details: LeaseErrorDetails,
+  access: string,
+): LeaseError {
   if (code === PERMISSION_DENIED) {
-    return new LeaseUnauthorisedError(`${failed}: grant the user read and write access to the prefix`, details)
+    return new LeaseUnauthorisedError(`${failed}: grant the user read and write access to ${access}`, details)
   }
   if (code === UNAUTHENTICATED || /invalid user ID or password|user name is empty/.test(text)) {
     return new LeaseUnauthorisedError(`${failed}: check the username and the password`, details)

@@ -3,6 +3,7 @@ import { LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
 import { EQUAL, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
+import { joinedWrites } from './client/joining.js'
 import { isLeaseGone } from './client/rpc-error.js'
 import type { Claim } from './name-state.js'
 
@@ -208,15 +209,22 @@ export class ServerLeases {
     }
     for (let from = 0; from < overdue.length; from += PAGE) {
       const page = overdue.slice(from, from + PAGE)
-      const success = page.map(({ key, value }) => ({
-        requestTxn: {
-          compare: [{ result: EQUAL, target: VALUE, key, value }],
-          success: [{ requestDeleteRange: { key } }],
-          failure: [],
-        },
-      }))
-      await this.#client.request('Txn', { compare: [], success, failure: [] }, call)
+      await this.#deleteUnchanged(page, call)
       for (const { grantId } of page) this.detach(grantId)
+    }
+  }
+
+  /** Deletes the keys that still have the values of these grants. It does not wait for a crowd of claims. */
+  async #deleteUnchanged(grants: readonly AttachedGrant[], call: StoreCall): Promise<void> {
+    for (let left = grants; left.length > 0; ) {
+      const requests = left.map(({ key, value }) => ({
+        compare: [{ result: EQUAL, target: VALUE, key, value }],
+        success: [{ requestDeleteRange: { key } }],
+        failure: [{ requestRange: { key } }],
+      }))
+      const answer = await this.#client.request('Txn', joinedWrites.join(requests), call)
+      const answers = joinedWrites.split(answer, requests)
+      left = left.filter((_, place) => answers[place] === undefined)
     }
   }
 

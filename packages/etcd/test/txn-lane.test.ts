@@ -2,7 +2,8 @@ import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import type { TxnRequest, TxnResponse } from '../src/client/api.js'
-import { joinedReads, joinedWrites, TxnLane } from '../src/client/txn-lane.js'
+import { joinedReads, joinedWrites } from '../src/client/joining.js'
+import { TxnLane } from '../src/client/txn-lane.js'
 import { never } from './support/scene.js'
 
 const header = { revision: '7', raftTerm: '3' }
@@ -35,23 +36,23 @@ function begin(joining = joinedWrites) {
   return { clock, sent, lane }
 }
 
-/** Every transaction succeeds. The answer has the key of its range, or of its first comparison. */
-function answerTo({ compare, success }: TxnRequest): TxnResponse {
-  const responses = success.map(({ requestRange, requestTxn }) => ({
-    responseRange: requestRange ? rangeOf(requestRange.key) : null,
-    responseTxn: requestTxn ? answerTo(requestTxn) : null,
-  }))
-  const own = compare.map(({ key }) => ({ responseRange: rangeOf(key), responseTxn: null }))
-  return { header, succeeded: true, responses: [...own, ...responses] }
+/** Every transaction succeeds, or none. A range has its key, which was written last at this revision. */
+function answerTo({ success, failure }: TxnRequest, succeeded = true, modRevision = '1'): TxnResponse {
+  const responses = (succeeded ? success : failure).map(({ requestRange }) => {
+    return { responseRange: requestRange ? rangeOf(requestRange.key, modRevision) : null }
+  })
+  return { header, succeeded, responses }
 }
 
-function rangeOf(key: Buffer) {
-  const kv = { key, value: key, createRevision: '1', modRevision: '1', lease: '0' }
+function rangeOf(key: Buffer, modRevision: string) {
+  const kv = { key, value: key, createRevision: '1', modRevision, lease: '0' }
   return { header, kvs: [kv], more: false, count: '1' }
 }
 
-function write(name: string): TxnRequest {
-  return { compare: [{ result: 0, target: 2, key: Buffer.from(name), modRevision: '1' }], success: [], failure: [] }
+function write(name: string, modRevision = '1'): TxnRequest {
+  const key = Buffer.from(name)
+  const look = [{ requestRange: { key } }]
+  return { compare: [{ result: 0, target: 2, key, modRevision }], success: look, failure: look }
 }
 
 function read(name: string): TxnRequest {
@@ -93,7 +94,7 @@ describe('transactions of a crowd', () => {
       await turn()
     }
     expect(sent.length).toBe(5)
-    expect(sent.every(({ request }) => request.success.every(({ requestTxn }) => requestTxn === undefined))).toBe(true)
+    expect(sent.every(({ request }) => request.compare.length === 0)).toBe(true)
     expect(await Promise.all(answers)).toEqual(names(20))
   })
 
@@ -105,9 +106,7 @@ describe('transactions of a crowd', () => {
     for (let place = 0; place < 7; place += 1) {
       sent[place]?.answer()
       await turn()
-      const { compare = [], success = [] } = sent[place + 4]?.request ?? {}
-      const all = [...compare, ...success.flatMap(({ requestTxn }) => requestTxn?.compare ?? [])]
-      together.push(all.map(({ key }) => String(key)))
+      together.push((sent[place + 4]?.request.compare ?? []).map(({ key }) => String(key)))
     }
     expect(together.slice(0, 3)).toEqual([['same', 'other'], ['same'], ['same']])
   })
@@ -149,11 +148,51 @@ describe('transactions of a crowd', () => {
     for (const one of sent.slice(1, 4)) one.answer()
     sent[4]?.refuse(5)
     await turn()
-    expect(sent.slice(5).map(({ request }) => request.success.length)).toEqual([0, 0])
+    expect(sent.slice(5).map(({ request }) => request.success.length)).toEqual([1, 1])
     sent[5]?.answer()
     sent[6]?.refuse(5)
     expect(await answers[0]).toBe('good')
     await expect(answers[1]).rejects.toThrow('refused')
+  })
+
+  it('go once more without those whose comparisons do not hold, which get what they read', async () => {
+    const { sent, lane } = begin()
+    for (const name of names(4)) void lane.send(name, write(name), never)
+    const fresh = names(20).map((name) => lane.send(`fresh ${name}`, write(`fresh ${name}`), never))
+    const stale = ['one', 'two'].map((name) => lane.send(name, write(name, '0'), never))
+    sent[0]?.answer()
+    await turn()
+    const together = sent[4]
+    if (together === undefined) throw new Error('nothing was sent')
+    // No comparison and no write is in a transaction within the transaction, whose permissions etcd does not check.
+    for (const part of [together.request.compare, together.request.success, together.request.failure])
+      expect(part).toHaveLength(22)
+    expect(together.request.success.every((operation) => 'requestRange' in operation)).toBe(true)
+    together.answer(answerTo(together.request, false))
+    for (const [place, name] of ['one', 'two'].entries()) {
+      expect(await stale[place]).toMatchObject({ succeeded: false, responses: [{ responseRange: { kvs: [{}] } }] })
+      expect(await keyIn(stale[place] as Promise<TxnResponse>)).toBe(name)
+    }
+    expect(sent).toHaveLength(6)
+    expect(sent[5]?.request.compare).toHaveLength(20)
+    sent[5]?.answer()
+    expect(await Promise.all(fresh.map(keyIn))).toEqual(names(20).map((name) => `fresh ${name}`))
+  })
+
+  it('do not go once more when they were given up meanwhile', async () => {
+    const { sent, lane } = begin()
+    for (const name of names(4)) void lane.send(name, write(name), never)
+    const call = new AbortableCall()
+    const given = lane.send('given up', write('given up'), call)
+    const stale = lane.send('stale', write('stale', '0'), never)
+    sent[0]?.answer()
+    await turn()
+    call.abort(new Error('given up'))
+    await expect(given).rejects.toThrow('given up')
+    sent[4]?.answer(answerTo(sent[4].request, false))
+    expect((await stale).succeeded).toBe(false)
+    await turn()
+    expect(sent).toHaveLength(5)
   })
 
   it('are unknown together when the server did not answer', async () => {

@@ -142,12 +142,14 @@ export type Header = Message<'ResponseHeader'>
 export type KeyValue = Message<'KeyValue'>
 export type Compare = Message<'Compare'>
 export type RequestOp = Message<'RequestOp'>
+export type ResponseOp = Message<'ResponseOp'>
 export type TxnRequest = Request<'Txn'>
 export type TxnResponse = Answer<'Txn'>
 
 /** The results and targets of a compare, by the numbers of the API. */
 export const EQUAL = 0
 export const LESS = 2
+export const VERSION = 0
 export const CREATE = 1
 export const MOD = 2
 export const VALUE = 3

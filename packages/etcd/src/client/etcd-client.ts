@@ -12,8 +12,9 @@ import { AccessToken } from './access-token.js'
 import type { Answer, Method, Request, RequestOp, TxnRequest, TxnResponse } from './api.js'
 import type { EtcdTls, WatchStream } from './channel.js'
 import { failOver } from './fail-over.js'
+import { joinedReads, joinedWrites } from './joining.js'
 import { Member } from './member.js'
-import { joinedReads, joinedWrites, TxnLane } from './txn-lane.js'
+import { TxnLane } from './txn-lane.js'
 
 const LOCAL = 'http://localhost:2379'
 const DEFAULT_PORT = 2_379
@@ -100,7 +101,7 @@ export class EtcdClient {
 
   /**
    * Carries out a transaction, in one request with transactions of other names at this time. Those of one revision have
-   * different names, so that their writes never meet.
+   * different names, so that their writes never meet. On failure, it has to read the keys that it compares.
    *
    * @internal
    */

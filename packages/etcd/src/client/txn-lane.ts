@@ -1,6 +1,7 @@
 import type { Clock } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import type { RequestOp, TxnRequest, TxnResponse } from './api.js'
+import type { TxnRequest, TxnResponse } from './api.js'
+import type { Joining } from './joining.js'
 import { isTransient } from './rpc-error.js'
 
 /** How many requests are under way at the same time. */
@@ -11,39 +12,6 @@ const MOST = 32
 
 /** A request that was not answered for so many milliseconds may have hung: another one may go. */
 const STALLED = 1_000
-
-/** How transactions become one, and its answer becomes theirs. */
-export interface Joining {
-  readonly join: (requests: readonly TxnRequest[]) => TxnRequest
-  readonly split: (answer: TxnResponse, requests: readonly TxnRequest[]) => readonly TxnResponse[]
-}
-
-/** Reads become one read: a server answers it without a write to the log of the cluster. */
-export const joinedReads: Joining = {
-  join: (requests) => ({ compare: [], success: requests.flatMap(({ success }) => success), failure: [] }),
-  split: (answer, requests) => {
-    let from = 0
-    return requests.map(({ success: { length } }) => {
-      const responses = answer.responses.slice(from, from + length)
-      from += length
-      return { header: answer.header, succeeded: true, responses }
-    })
-  },
-}
-
-/** Writes become the operations of one transaction: each still depends on its own comparisons only. */
-export const joinedWrites: Joining = {
-  join: (requests) => ({
-    compare: [],
-    success: requests.map((requestTxn): RequestOp => ({ requestTxn })),
-    failure: [],
-  }),
-  split: ({ header, responses }, requests) =>
-    requests.map((_, place) => {
-      const { succeeded = false, responses: own = [] } = responses[place]?.responseTxn ?? {}
-      return { header, succeeded, responses: own }
-    }),
-}
 
 interface Asked {
   readonly subject: unknown
@@ -130,26 +98,37 @@ export class TxnLane {
     this.#underWay += 1
     const cancel = this.#clock.schedule(STALLED, end)
     const call = new AbortableCall(Math.max(...batch.map((asked) => asked.call.timeout)))
+    const left = new Set(batch)
     const removals = batch.map((asked) =>
       asked.call.onAbort(() => {
+        left.delete(asked)
         asked.reject(asked.call.signal.reason)
-        if (batch.every((each) => each.call.aborted)) call.abort(asked.call.signal.reason)
+        if (left.size === 0) call.abort(asked.call.signal.reason)
       }),
     )
     try {
-      const requests = batch.map(({ request }) => request)
-      const [only] = requests
-      if (only !== undefined && requests.length === 1) {
-        batch[0]?.resolve(await this.#send(only, call))
-      } else {
-        const answer = await this.#send(this.#joining.join(requests), call)
-        for (const [place, own] of this.#joining.split(answer, requests).entries()) batch[place]?.resolve(own)
-      }
+      while (left.size > 0) await this.#exchange(left, call)
     } catch (error) {
-      this.#onFailure(batch, error)
+      this.#onFailure([...left], error)
     } finally {
       for (const remove of removals) remove()
       end()
+    }
+  }
+
+  /** Sends what is left of a batch, and resolves all of it that the server has decided. */
+  async #exchange(left: Set<Asked>, call: StoreCall): Promise<void> {
+    const sent = [...left]
+    const requests = sent.map(({ request }) => request)
+    const [only] = requests
+    const isOne = only !== undefined && requests.length === 1
+    const answer = await this.#send(isOne ? only : this.#joining.join(requests), call)
+    const answers = isOne ? [answer] : this.#joining.split(answer, requests)
+    for (const [place, asked] of sent.entries()) {
+      const own = answers[place]
+      if (own === undefined) continue
+      left.delete(asked)
+      asked.resolve(own)
     }
   }
 
