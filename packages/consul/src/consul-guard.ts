@@ -9,7 +9,7 @@ import {
   type StoreCall,
 } from '@leasehold/core/store'
 import { type ConsulClusterOptions, clusterOptionNames, misconfigured } from './consul-options.js'
-import { failureOf } from './failure-of.js'
+import { failureOf, isDenied } from './failure-of.js'
 import { bodyOf, type ConsulAnswer } from './http/consul-answer.js'
 import { ConsulClient } from './http/consul-client.js'
 import { pathOf } from './key-space.js'
@@ -107,7 +107,7 @@ export class ConsulGuard {
   ): Promise<true | undefined> {
     const fence = FENCES + key
     const read = await this.#client.send({ method: 'GET', path: pathOf(fence), query: { consistent: '' } }, call)
-    const seen = fenceIn(read, fence)
+    const seen = fenceIn(read, key)
     checkFence(key, token, seen?.token, 'consul')
     const stored = JSON.stringify(setting(fence, String(token)))
     // Writes under the same token do not get in the way of each other.
@@ -116,11 +116,9 @@ export class ConsulGuard {
     const answer = await this.#client.send({ method: 'PUT', path: '/txn', body }, call)
     if (answer.status === 200) return true
     const { Errors } = Object(bodyOf(answer)) as { Errors?: readonly { OpIndex?: number; What?: string }[] }
-    if (answer.status !== 409 || !Array.isArray(Errors))
-      throw failureOf(`the guarded write of '${key}'`, undefined, answer)
-    const refused = Errors.filter(({ OpIndex = 0 }) => OpIndex < own.length)
-    if (refused.some(({ What = '' }) => !/permission denied/i.test(What))) return undefined
-    if (refused.length > 0) throw failureOf(`the guarded write of '${key}'`, undefined, answer)
+    if (answer.status !== 409 || !Array.isArray(Errors) || Errors.some(({ What = '' }) => isDenied(What)))
+      throw failureOf(`the guarded write of '${key}'`, undefined, answer, permissionsFor(key))
+    if (Errors.some(({ OpIndex = 0 }) => OpIndex < own.length)) return undefined
     const said = Errors.map(({ OpIndex = 0, What }) => `operation ${OpIndex - own.length}: ${What}`).join('; ')
     throw new LeaseConflictError(`the guarded transaction of '${key}' was not applied: ${said}`, {
       store: 'consul',
@@ -133,13 +131,20 @@ function setting(key: string, value: string | Uint8Array): ConsulOperation {
   return { KV: { Verb: 'set', Key: key, Value: Buffer.from(value as string).toString('base64') } }
 }
 
-function fenceIn(answer: ConsulAnswer, fence: string): { token: string; modifyIndex: number } | undefined {
+/** Those that the ACL token needs for a guarded write. */
+function permissionsFor(key: string): string {
+  return `key:write on '${key}', on the other keys of the transaction, and on '${FENCES}${key}'`
+}
+
+/** The fence of the key in the answer to a read. */
+function fenceIn(answer: ConsulAnswer, key: string): { token: string; modifyIndex: number } | undefined {
   if (answer.status === 404 && answer.text === '') return undefined
   const parts = bodyOf(answer)
   const { Value, ModifyIndex } = Object(Array.isArray(parts) ? parts[0] : undefined) as {
     Value?: string
     ModifyIndex?: number
   }
-  if (answer.status !== 200 || ModifyIndex === undefined) throw failureOf(`reading '${fence}'`, undefined, answer)
+  if (answer.status !== 200 || ModifyIndex === undefined)
+    throw failureOf(`reading '${FENCES}${key}'`, undefined, answer, permissionsFor(key))
   return { token: Buffer.from(Value ?? '', 'base64').toString(), modifyIndex: ModifyIndex }
 }

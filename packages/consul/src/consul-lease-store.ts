@@ -167,8 +167,12 @@ export class ConsulLeaseStore implements LeaseStore {
         this.#sessions.renew(session, call),
       ])
       if (written === undefined) return undefined
-      this.#locks.heard(grantId, sentAt)
-      return isAlive ? { renewed: true } : { renewed: false, reason: 'expired' }
+      if (isAlive) {
+        this.#locks.heard(grantId, sentAt)
+        return { renewed: true }
+      }
+      this.#sessions.forget(session)
+      return { renewed: false, reason: 'expired' }
     })
   }
 

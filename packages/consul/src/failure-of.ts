@@ -8,10 +8,23 @@ import {
 } from '@leasehold/core'
 import type { ConsulAnswer } from './http/consul-answer.js'
 
-const PERMISSIONS = 'the token needs key:write on the prefix of the leases and session:write on the node of the agent'
+const PERMISSIONS = 'key:write on the prefix of the leases and session:write on the node of the agent'
 
-/** The error for an answer that no operation expects. The message of the server is only passed on. */
-export function failureOf(operation: string, leaseName: string | undefined, answer: ConsulAnswer): LeaseError {
+/** Whether the server said that the ACL token lacks a permission, or that there is no such token. */
+export function isDenied(said: string): boolean {
+  return /permission denied|acl not found/i.test(said)
+}
+
+/**
+ * The error for an answer that no operation expects. The message of the server is only passed on. `permissions`: those that
+ * the ACL token needs.
+ */
+export function failureOf(
+  operation: string,
+  leaseName: string | undefined,
+  answer: ConsulAnswer,
+  permissions = PERMISSIONS,
+): LeaseError {
   const said = answer.text.trim().slice(0, 300)
   const details: LeaseErrorDetails = {
     store: 'consul',
@@ -19,8 +32,8 @@ export function failureOf(operation: string, leaseName: string | undefined, answ
     ...(leaseName === undefined ? {} : { leaseName }),
   }
   const failed = `${operation} failed (${answer.status}): ${said}`
-  if (answer.status === 401 || answer.status === 403 || /permission denied|acl not found/i.test(said)) {
-    return new LeaseUnauthorisedError(`${failed}. Check the ACL token: ${PERMISSIONS}`, details)
+  if (answer.status === 401 || answer.status === 403 || isDenied(said)) {
+    return new LeaseUnauthorisedError(`${failed}. Check the ACL token: it needs ${permissions}`, details)
   }
   if (said.includes('Invalid Session TTL')) {
     return new LeaseConfigurationError(`${failed}. Set min-ttl to session_ttl_min of the servers`, details)

@@ -1,3 +1,4 @@
+import { isDenied } from './failure-of.js'
 import { bodyOf, type ConsulAnswer } from './http/consul-answer.js'
 import { type KvEntry, LOCK_FLAGS, toEntry } from './kv-entry.js'
 import { type LeaseValue, writeValue } from './lease-value.js'
@@ -50,6 +51,8 @@ export function outcomeOf(answer: ConsulAnswer): TransactionOutcome | undefined 
   if (answer.status !== 409 || !Array.isArray(Errors) || Errors.length === 0) return undefined
   const errors = Errors as { OpIndex?: number; What?: string }[]
   const said = errors.map(({ What = '' }) => What).join('; ')
+  // Its text has the name of a key, which may have the words of another reason.
+  if (isDenied(said)) return undefined
   const failed = errors.map(({ OpIndex = 0 }) => OpIndex)
   if (/lock delay/.test(said)) return { applied: false, reason: 'delayed', failed }
   if (/invalid session|missing session/.test(said)) return { applied: false, reason: 'session', failed }

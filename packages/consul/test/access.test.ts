@@ -72,6 +72,37 @@ describeConsul('access to Consul', () => {
       })
     })
 
+    it.for([
+      [
+        'read, but not write, the key',
+        'key_prefix "leasehold-fences/" { policy = "write" } key_prefix "data/" { policy = "read" }',
+      ],
+      [
+        'not write another key of the transaction',
+        'key_prefix "leasehold-fences/" { policy = "write" } key "data/a" { policy = "write" }',
+      ],
+      [
+        'write the key, but only read its fence',
+        'key_prefix "leasehold-fences/" { policy = "read" } key_prefix "data/" { policy = "write" }',
+      ],
+      ['write the key, but not read its fence', 'key_prefix "data/" { policy = "write" }'],
+    ])('a guard rejects a token that may %s as unauthorised, and writes nothing', async ([, rules]) => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server({ config: ACL, token: MASTER })
+        const guard = new ConsulGuard({ addresses: [server.url], token: await tokenWith(server, rules) })
+        scene.atEnd(() => guard.close())
+        const set = (key: string) => ({ KV: { Verb: 'set', Key: key, Value: '' } })
+        const failure = await guard
+          .transact('data/a', 1n, [set('data/a'), set('data/b')])
+          .catch((error: unknown) => error)
+        expect(failure).toMatchObject({ code: 'unauthorised' })
+        for (const part of ["key:write on 'data/a'", "'leasehold-fences/data/a'"])
+          expect(failure).toMatchObject({ message: expect.stringContaining(part) })
+        const left = await server.request('GET', '/kv/?keys').catch(() => [])
+        expect(left).toEqual([])
+      })
+    })
+
     it('rejects a token that may not create sessions as unauthorised', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server({ config: ACL, token: MASTER })
