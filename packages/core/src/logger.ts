@@ -30,9 +30,16 @@ export function logSafely(logger: Logger, level: keyof Logger, message: string, 
 }
 
 function warnProcess(message: string, details?: unknown): void {
-  const detail = details instanceof Error ? (details.stack ?? details.message) : details
   process.emitWarning(message, {
     type: 'LeaseholdWarning',
-    ...(detail === undefined ? {} : { detail: shownLines(reasonOf(detail)) }),
+    ...(details === undefined ? {} : { detail: shownLines(textOf(details)) }),
   })
+}
+
+/** The stack of an error, or the text of anything else. An error of the user may throw while it is read. */
+function textOf(details: unknown): string {
+  try {
+    if (details instanceof Error) return String(details.stack ?? details.message)
+  } catch {}
+  return reasonOf(details)
 }

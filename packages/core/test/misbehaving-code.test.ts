@@ -1,6 +1,7 @@
 import {
   type Clock,
   createLease,
+  defaultLogger,
   type LeaseStore,
   MemoryLeaseStore,
   type RenewalStrategy,
@@ -376,5 +377,18 @@ describe('a store', () => {
     expect(() => createLease(store as never, 'job')).toThrow(
       expect.objectContaining({ name: 'LeaseConfigurationError' }),
     )
+  })
+})
+
+describe('an error that cannot be read', () => {
+  it('is logged as a process warning without its text', async () => {
+    const warned = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    const error = Object.defineProperty(new Error(), 'stack', { get: fails })
+    defaultLogger.error('a failure', Object.defineProperty(error, 'message', { get: fails }))
+    expect(warned).toHaveBeenCalledWith('a failure', {
+      type: 'LeaseholdWarning',
+      detail: 'an object without a text was thrown',
+    })
+    warned.mockRestore()
   })
 })

@@ -27,7 +27,13 @@ export { type ConfiguredOptions, type ConfiguredRecipe, type RecipeKind, readRec
 export { ReadWriteLease, type ReadWriteLeaseOptions } from './read-write/read-write-lease.js'
 export type { RecipeOptions, StartedRecipeOptions } from './recipe-options.js'
 export { recipeSettings } from './recipe-settings.js'
-export { Schedule, type ScheduleStatus, type ScheduleStopOptions } from './schedule/schedule.js'
+export {
+  Schedule,
+  type ScheduleEvents,
+  type ScheduleListener,
+  type ScheduleStatus,
+  type ScheduleStopOptions,
+} from './schedule/schedule.js'
 export type { ScheduledWork, ScheduleOptions, Tick } from './schedule/schedule-options.js'
 export type { ScheduledOutcome, ScheduledRun } from './schedule/schedule-record.js'
 export type { TimetableOptions } from './schedule/timetable.js'

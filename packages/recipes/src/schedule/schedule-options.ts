@@ -29,8 +29,8 @@ export interface ScheduleOptions extends Omit<StartedRecipeOptions, 'maxHold'>, 
   /** The longest time that one work may take. Then its signal is aborted. No limit unless given. */
   readonly atMostFor?: number | undefined
   /**
-   * For how long the name stays held from the start of a work on, at least. 0 unless given. Required where the store keeps no
-   * metadata: clocks may there differ by less than it.
+   * For how long the name stays held from the start of a work on, at least. 0 unless given. Shorter than `every`, and not
+   * longer than `atMostFor`. Required where the store keeps no metadata: clocks may there differ by less than it.
    */
   readonly atLeastFor?: number | undefined
   /**
@@ -59,7 +59,7 @@ const optionNames: OptionNames<ScheduleOptions> = {
 /** Throws a `LeaseConfigurationError` that says which option is invalid, except for those of the timetable. */
 export function checkOptions(options: ScheduleOptions): void {
   checkOptionNames('Schedule', options, optionNames, { leaseName: options.name })
-  const { work, atMostFor, atLeastFor = 0, missed = 'skip', now } = options
+  const { work, atMostFor, atLeastFor = 0, missed = 'skip', now, every } = options
   checkKeepAlive(options)
   if (typeof work !== 'function') throw wrong(`work must be a function, not ${typeof work}`)
   if (now !== undefined && typeof now !== 'function') throw wrong(`now must be a function, not ${typeof now}`)
@@ -68,6 +68,16 @@ export function checkOptions(options: ScheduleOptions): void {
   }
   if (!(Number.isFinite(atLeastFor) && atLeastFor >= 0)) {
     throw wrong(`atLeastFor must be 0 or more milliseconds, not ${String(atLeastFor)}`)
+  }
+  if (atMostFor !== undefined && atLeastFor > atMostFor) {
+    throw wrong(
+      `atLeastFor, ${atLeastFor} ms, must not be longer than atMostFor, ${atMostFor} ms: the name is free after that time`,
+    )
+  }
+  if (every !== undefined && atLeastFor >= every) {
+    throw wrong(
+      `atLeastFor, ${atLeastFor} ms, must be shorter than every, ${every} ms: the name would be held at the next tick`,
+    )
   }
   if (missed !== 'skip' && missed !== 'run-once') throw wrong(`missed must be skip or run-once, not ${String(missed)}`)
 }
@@ -97,9 +107,9 @@ export function keepsTicks(store: LeaseStore, { settings }: StoreLease, options:
 
 /** The lease of the schedule. Its grants end some time after the work should have: a process that hangs does not keep it. */
 export function createScheduleLease(store: LeaseStore, options: ScheduleOptions): StoreLease {
-  const { name, atMostFor, atLeastFor = 0 } = options
+  const { name, atMostFor } = options
   const leaseOptions = leaseOptionsOf(options)
   if (atMostFor === undefined) return createLease(store, name, leaseOptions)
   const { operationTimeout } = new TimeoutSettings(leaseOptions)
-  return createLease(store, name, { ...leaseOptions, maxHold: Math.max(atMostFor, atLeastFor) + 4 * operationTimeout })
+  return createLease(store, name, { ...leaseOptions, maxHold: atMostFor + 4 * operationTimeout })
 }

@@ -1,4 +1,5 @@
 import type { Metadata } from '@leasehold/core'
+import { reasonOf } from '@leasehold/core/store'
 import { sizeOf } from '../metadata-room.js'
 
 /**
@@ -30,6 +31,8 @@ export interface ScheduleRecord {
   readonly run?: ScheduledRun | undefined
   /** The run before; only while `run` is running. */
   readonly last?: ScheduledRun | undefined
+  /** When the schedule of the instance that wrote the record is due, as its timetable says it. */
+  readonly plan?: string | undefined
 }
 
 export function fromMetadata(metadata: Metadata | undefined): ScheduleRecord {
@@ -38,19 +41,27 @@ export function fromMetadata(metadata: Metadata | undefined): ScheduleRecord {
     tick: Number.isNaN(tick) ? undefined : tick,
     run: runFrom(metadata?.run),
     last: runFrom(metadata?.last),
+    plan: typeof metadata?.plan === 'string' ? metadata.plan : undefined,
   }
 }
 
-/** The metadata of a record with room for so many bytes: the errors of runs are left out where they do not fit. */
+/**
+ * The metadata of a record with room for so many bytes. Where they do not fit, the errors of runs are left out, and then the
+ * plan.
+ */
 export function toMetadata(record: ScheduleRecord, room: number): Metadata {
-  const { tick, run, last } = record
+  const { tick, run, last, plan } = record
   const metadata = {
     ...(tick === undefined ? {} : { tick: new Date(tick).toISOString() }),
     ...(run === undefined ? {} : { run: JSON.stringify(run) }),
     ...(last === undefined ? {} : { last: JSON.stringify(last) }),
+    ...(plan === undefined ? {} : { plan }),
   }
-  if (sizeOf(metadata) <= room || (run?.error === undefined && last?.error === undefined)) return metadata
-  return toMetadata({ tick, run: withoutError(run), last: withoutError(last) }, room)
+  if (sizeOf(metadata) <= room) return metadata
+  if (run?.error !== undefined || last?.error !== undefined) {
+    return toMetadata({ ...record, run: withoutError(run), last: withoutError(last) }, room)
+  }
+  return plan === undefined ? metadata : toMetadata({ tick, run, last }, room)
 }
 
 function withoutError(run: ScheduledRun | undefined): ScheduledRun | undefined {
@@ -66,9 +77,7 @@ export function endedRun(run: ScheduledRun | undefined): ScheduledRun | undefine
 
 /** The message of an error as a record keeps it. */
 export function shownError(error: unknown): string {
-  const message =
-    error instanceof Error ? error.message : typeof error === 'string' ? error : 'an error without a message'
-  return message.slice(0, LONGEST_ERROR)
+  return reasonOf(error).slice(0, LONGEST_ERROR)
 }
 
 /** A text that is no run, because another program has written it, counts as none. */

@@ -9,17 +9,19 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { AbortableCall, keptAlive } from '@leasehold/core/store'
+import { AbortableCall, checkOptionNames, guardClock, guardRandom, keptAlive, readGuarded } from '@leasehold/core/store'
 import { roomOf } from '../metadata-room.js'
+import { RecipeEvents } from '../recipe-events.js'
 import { isLocked } from '../record-state.js'
-import { report } from '../report.js'
+import { callGuarded, report } from '../report.js'
 import { StoreOutage } from '../store-outage.js'
 import { pauseUntil } from '../waiting.js'
 import { wallClock } from '../wall-clock.js'
+import { OtherPlan } from './other-plan.js'
 import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
 import { endedRun, fromMetadata, type ScheduledRun } from './schedule-record.js'
 import { type TickFate, TickRunner } from './tick-runner.js'
-import { createTimetable, type Timetable } from './timetable.js'
+import { createTimetable, LAST_INSTANT, type Timetable, wrong } from './timetable.js'
 
 /** The state of a schedule, over all instances. */
 export interface ScheduleStatus {
@@ -35,6 +37,17 @@ export interface ScheduleStopOptions {
   /** For how long the work in progress may go on before its signal is aborted, in milliseconds; 0 unless given. */
   readonly wait?: number | undefined
 }
+
+/** The events of a `Schedule`, and their arguments. */
+export interface ScheduleEvents {
+  /**
+   * Another instance runs the schedule of this name with another expression, interval, anchor or time zone, which is the
+   * argument as a text. Emitted once. It passes with a rolling deployment; otherwise two schedules have the same name.
+   */
+  differs: [plan: string]
+}
+
+export type ScheduleListener<E extends keyof ScheduleEvents> = (...args: ScheduleEvents[E]) => void
 
 /** The longest sleep in milliseconds: the wall clock may be set meanwhile. */
 const LONGEST_SLEEP = 30_000
@@ -68,6 +81,9 @@ export class Schedule implements AsyncDisposable {
   readonly #lease: StoreLease
   readonly #clock: Clock
   readonly #logger: Logger
+  readonly #random: () => number
+  readonly #events: RecipeEvents<ScheduleEvents>
+  readonly #otherPlan: OtherPlan
   readonly #table: Timetable
   readonly #runner: TickRunner
   readonly #keepsTicks: boolean
@@ -78,26 +94,33 @@ export class Schedule implements AsyncDisposable {
   /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid. */
   constructor(store: LeaseStore, options: ScheduleOptions) {
     checkOptions(options)
-    const { clock = systemClock, logger = defaultLogger } = options
+    const { clock: given = systemClock, logger = defaultLogger, random = Math.random } = options
+    const clock = guardClock(given, (error) => this.#report('the clock failed', error))
     this.#store = store
     this.#options = options
     this.#clock = clock
     this.#logger = logger
+    this.#random = guardRandom(random, (error) => this.#report('random() failed', error))
+    this.#events = new RecipeEvents(`schedule '${options.name}'`, logger, (event, error) =>
+      this.#report(`a listener of '${event}' failed`, error),
+    )
     this.#outage = new StoreOutage(clock, (line) =>
       report(logger, 'warn', `schedule '${options.name}': ${line}`, undefined),
     )
     this.#table = createTimetable(options, this.#wall())
+    this.#otherPlan = new OtherPlan(this.#table.plan, (plan) => this.#onOtherPlan(plan))
     this.#lease = createScheduleLease(store, options)
     this.#keepsTicks = keepsTicks(store, this.#lease, options)
     this.#runner = new TickRunner(this.#lease, options, {
       clock,
       wall: () => this.#wall(),
       room: this.#keepsTicks ? roomOf(store) : 0,
+      plan: this.#table.plan,
       report: (message, error) => this.#report(message, error),
     })
   }
 
-  /** Begins to attend to the ticks; no effect if it has begun. Errors go to the logger. */
+  /** Begins to attend to the ticks; no effect if it has begun. Errors, also of the work, go to the logger. */
   start(): this {
     const { name } = this.#options
     if (this.#stopped.aborted) {
@@ -107,11 +130,27 @@ export class Schedule implements AsyncDisposable {
     return this
   }
 
+  on<E extends keyof ScheduleEvents>(event: E, listener: ScheduleListener<E>): this {
+    this.#events.on(event, listener)
+    return this
+  }
+
+  off<E extends keyof ScheduleEvents>(event: E, listener: ScheduleListener<E>): this {
+    this.#events.off(event, listener)
+    return this
+  }
+
   /**
    * Stops to attend to ticks. The work in progress may go on for `wait` milliseconds; then its signal is aborted, and its run
    * is recorded as interrupted. Resolves when the lease is released: where the store keeps no metadata, after `atLeastFor`.
+   * Rejects with a `LeaseConfigurationError`, and does not stop, if an option is invalid.
    */
-  async stop({ wait = 0 }: ScheduleStopOptions = {}): Promise<void> {
+  async stop(options: ScheduleStopOptions = {}): Promise<void> {
+    const { wait = 0 } = options
+    checkOptionNames<ScheduleStopOptions>('stop', options, { wait: true }, { leaseName: this.#options.name })
+    if (!(typeof wait === 'number' && wait >= 0)) {
+      throw wrong(`wait must be 0 or more milliseconds, or Infinity, not ${String(wait)}`)
+    }
     this.#stopped.abort()
     const { operationTimeout } = this.#lease.settings.timeouts
     const held = this.#keepsTicks ? 0 : (this.#options.atLeastFor ?? 0)
@@ -142,8 +181,20 @@ export class Schedule implements AsyncDisposable {
     }
   }
 
-  /** Attends to one tick after the other until it is stopped. */
+  /** Attends to the ticks until it is stopped. Never rejects: a failure that nobody expects must not end the schedule. */
   async #attend(): Promise<void> {
+    while (!this.#stopped.aborted) {
+      try {
+        await this.#attendToTicks()
+      } catch (error) {
+        this.#report('it failed, and goes on', error)
+        await this.#pause(LONGEST_PAUSE)
+      }
+    }
+  }
+
+  /** Attends to one tick after the other until it is stopped. */
+  async #attendToTicks(): Promise<void> {
     const isSkipping = this.#options.missed !== 'run-once'
     let after = this.#wall()
     const missed = isSkipping ? undefined : this.#table.latest(after)
@@ -152,7 +203,11 @@ export class Schedule implements AsyncDisposable {
       // If the clock was set back, the record knows the ticks that were run already.
       after = Math.min(after, this.#wall())
       const next = this.#table.next(after)
-      if (next === undefined) return
+      if (next === undefined) {
+        // The wall clock may be ahead, and be set back.
+        await this.#pause(LONGEST_SLEEP)
+        continue
+      }
       if (!(await this.#sleepUntil(next))) continue
       const now = this.#wall()
       const due = Math.max(this.#table.latest(now) ?? next, next)
@@ -197,7 +252,9 @@ export class Schedule implements AsyncDisposable {
       }
       const record = await this.#readRecord()
       this.#outage.onAnswer()
-      const { tick, run } = fromMetadata(record?.metadata)
+      const found = fromMetadata(record?.metadata)
+      const { tick, run } = found
+      this.#otherPlan.onRecord(found)
       if (tick === undefined ? isCatchUp : tick >= due) return 'decided'
       if (isLocked(record)) return run?.outcome === 'running' ? 'overrun' : 'refused'
       if (this.#stopped.aborted) return 'unknown'
@@ -237,9 +294,8 @@ export class Schedule implements AsyncDisposable {
 
   /** The pause before an undecided tick is looked at again, with jitter. */
   get #patience(): number {
-    const { random = Math.random } = this.#options
     const { heartbeatTimeout } = this.#lease.settings.timeouts
-    return Math.min(heartbeatTimeout / LOOKS_PER_TTL, LONGEST_PAUSE) * (0.5 + random())
+    return Math.min(heartbeatTimeout / LOOKS_PER_TTL, LONGEST_PAUSE) * (0.5 + this.#random())
   }
 
   /** If an instance begins to attend to a tick later than this, the tick was missed. */
@@ -252,14 +308,24 @@ export class Schedule implements AsyncDisposable {
   #wall(): number {
     const { now } = this.#options
     if (now === undefined) return wallClock()
-    try {
-      const instant = now().getTime()
-      if (!Number.isNaN(instant)) return instant
-      this.#report('now() returned an invalid date', undefined)
-    } catch (error) {
-      this.#report('now() failed', error)
-    }
+    const onFailed = (error: unknown): void => this.#report('now() failed', error)
+    const date = readGuarded(now, onFailed)
+    const instant = readGuarded(() => (date as Date).getTime(), onFailed)
+    if (typeof instant === 'number' && Math.abs(instant) <= LAST_INSTANT) return instant
+    this.#report('now() returned an invalid date', undefined)
     return wallClock()
+  }
+
+  #onOtherPlan(plan: string): void {
+    const { name } = this.#options
+    const message =
+      `schedule '${name}': another instance runs it with '${plan}', and this one has '${this.#table.plan}'. If no deployment ` +
+      'is under way, give one of the two schedules another name'
+    callGuarded(
+      () => this.#logger.warn(message),
+      () => defaultLogger.warn(message),
+    )
+    this.#events.emit('differs', plan)
   }
 
   #report(message: string, error: unknown): void {

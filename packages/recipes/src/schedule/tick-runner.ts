@@ -32,6 +32,8 @@ interface Surroundings {
   readonly wall: () => number
   /** How many bytes of metadata a record has room for; 0 where the store keeps none. */
   readonly room: number
+  /** That of the timetable, for the record. */
+  readonly plan: string
   readonly report: (message: string, error: unknown) => void
 }
 
@@ -107,10 +109,10 @@ export class TickRunner {
 
   /** Rejects if the record was not written, or if that is unknown. */
   async #record({ signal }: Held, record: ScheduleRecord): Promise<void> {
-    const { room } = this.#around
+    const { room, plan } = this.#around
     if (room === 0) return
     // A work may end after its grant was lost, and the lease may have been acquired for a later tick by then.
-    if (!signal.aborted && (await this.#lease.update(toMetadata(record, room)))) return
+    if (!signal.aborted && (await this.#lease.update(toMetadata({ ...record, plan }, room)))) return
     const { name, owner } = this.#lease.settings
     const message = `schedule '${name}': the lease ended before the tick was recorded`
     throw new LeaseLostError(message, { leaseName: name, owner, reason: 'expired' })

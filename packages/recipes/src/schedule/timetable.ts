@@ -2,7 +2,7 @@ import { LeaseConfigurationError } from '@leasehold/core'
 import { Cron } from 'croner'
 
 /** The last instant that a `Date` can have, in milliseconds since 1970. */
-const LAST_INSTANT = 8.64e15
+export const LAST_INSTANT = 8.64e15
 
 /** A day, or a time of a day with its offset from UTC. */
 const ISO_INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
@@ -31,6 +31,8 @@ export interface TimetableOptions {
 
 /** The ticks of a schedule, as milliseconds since 1970: whole numbers, because a record keeps whole milliseconds. */
 export interface Timetable {
+  /** The options that it was made of, as one text: instances of one schedule have the same. */
+  readonly plan: string
   /** The first tick after an instant; `undefined` if there is none. */
   next(after: number): number | undefined
   /** The last tick that is not after an instant; `undefined` if there is none. */
@@ -62,6 +64,7 @@ function intervalTable(every: unknown, timeZone: unknown, anchor: unknown): Time
     return tickOf(place) <= at ? place : place - 1
   }
   return {
+    plan: `every ${every} ms from ${new Date(from).toISOString()}`,
     latest: (at) => tickOf(latestPlace(at)),
     next: (after) => {
       const tick = tickOf(latestPlace(after) + 1)
@@ -91,6 +94,7 @@ function cronTable(cron: unknown, timeZone: unknown = 'UTC', anchor: unknown): T
   }
   if (pattern.getPattern() === undefined) throw wrong(`cron '${cron}' is a date, not a cron expression`)
   return {
+    plan: `cron ${cron.trim().replaceAll(/\s+/g, ' ')} in ${timeZone}`,
     next: (after) => pattern.nextRun(new Date(after))?.getTime(),
     // The reference itself does not count.
     latest: (at) => pattern.previousRuns(1, new Date(at + 1))[0]?.getTime(),

@@ -49,7 +49,8 @@ export class Happenings {
   /** Whether any machine has a clock by which a tick is due that is later than the last one. */
   get isDue(): boolean {
     const walls = Array.from(this.walls.values(), (wall) => wall())
-    return Math.max(...walls) >= Math.max(this.latest, this.#recorded) + this.every
+    // Ticks are rounded to whole milliseconds.
+    return Math.max(...walls) > Math.max(this.latest, this.#recorded) + this.every + 1
   }
 }
 
@@ -59,7 +60,7 @@ async function workload(process: SimulatedProcess): Promise<void> {
   const happenings = Happenings.of(shared)
   const ttl = leaseOptions.heartbeatTimeout ?? 0
   // All processes have to agree on it, and a restart of the simulation has to draw it again.
-  happenings.every ||= Math.ceil(ttl * random.between(0.6, 2))
+  happenings.every ||= ttl * random.between(0.6, 2)
   happenings.walls.set(node, wall)
   const work = async ({ due, fencingToken, signal: aborted }: Tick): Promise<void> => {
     happenings.onRun(due.getTime(), owner, fencingToken)
@@ -69,13 +70,16 @@ async function workload(process: SimulatedProcess): Promise<void> {
     if (random.chance(0.1)) throw new Error('the work failed')
   }
   while (!signal.aborted) {
+    const atMostFor = random.chance(0.5) ? ttl * random.between(0.1, 1) : undefined
+    // The name is not held for longer than the work may take, nor at the next tick.
+    const longest = Math.min(atMostFor ?? ttl, happenings.every)
     const schedule = new Schedule(store, {
       ...options,
       name: 'job',
       every: happenings.every,
       missed: random.pick(['skip', 'run-once']),
-      ...(random.chance(0.5) ? { atMostFor: ttl * random.between(0.1, 1) } : {}),
-      ...(random.chance(0.3) ? { atLeastFor: ttl * random.between(0.1, 1) } : {}),
+      ...(atMostFor === undefined ? {} : { atMostFor }),
+      ...(random.chance(0.3) ? { atLeastFor: longest * random.between(0.1, 0.9) } : {}),
       now: () => new Date(wall()),
       work,
     }).start()

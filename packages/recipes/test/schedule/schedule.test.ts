@@ -3,69 +3,14 @@ import {
   createLease,
   LeaseConfigurationError,
   LeaseNameError,
-  type LeaseStore,
   LeaseUnavailableError,
-  type Logger,
   MemoryLeaseStore,
   readLease,
 } from '@leasehold/core'
 import { Schedule, type ScheduleOptions, type Tick } from '@leasehold/recipes'
-import { silentLogger } from '@leasehold/testing'
-import { FaultyStore, VirtualClock, VirtualTime } from '@leasehold/testkit'
-import { describe, expect, it, onTestFinished } from 'vitest'
-
-const HOUR = 3_600_000
-const MINUTE = 60_000
-
-/** A store that keeps no metadata. */
-function withoutMetadata(clock: VirtualClock): LeaseStore {
-  const store = new FaultyStore(new MemoryLeaseStore({ clock }), { clock })
-  return Object.assign(store, { limits: { ...store.limits, metadata: 0 } })
-}
-
-/** Machines of one time, and the instances of a schedule on them. */
-class Fleet {
-  readonly time = new VirtualTime()
-  readonly server = new VirtualClock({ time: this.time })
-  readonly ticks: { readonly minute: number; readonly owner: string }[] = []
-  readonly errors: string[] = []
-
-  /** Starts an instance whose wall clock is ahead by `skew` milliseconds. */
-  start(
-    store: LeaseStore,
-    options: Partial<ScheduleOptions> = {},
-    skew = 0,
-  ): { schedule: Schedule; machine: VirtualClock } {
-    const machine = new VirtualClock({ time: this.time, skew })
-    const { work = () => undefined } = options
-    const owner = options.owner ?? `skew ${skew / MINUTE}`
-    const log = (message: string, details: unknown): void => void this.errors.push(`${message}: ${details}`)
-    const logger: Logger = { ...silentLogger, warn: log, error: log }
-    const schedule = new Schedule(store, {
-      name: 'report',
-      owner,
-      clock: machine,
-      now: () => new Date(machine.wall()),
-      logger,
-      ...(options.cron === undefined ? { every: 10 * MINUTE } : {}),
-      ...options,
-      work: (tick: Tick) => {
-        this.ticks.push({ minute: (tick.due.getTime() - Date.UTC(2026, 0, 1)) / MINUTE, owner })
-        return work(tick)
-      },
-    }).start()
-    onTestFinished(async () => {
-      const stopped = schedule.stop()
-      await this.time.advance(HOUR)
-      await stopped
-    })
-    return { schedule, machine }
-  }
-
-  get minutes(): number[] {
-    return this.ticks.map(({ minute }) => minute)
-  }
-}
+import { FaultyStore } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { Fleet, HOUR, MINUTE, withoutMetadata } from './fleet.js'
 
 describe('a schedule', () => {
   it.each<[string, Partial<ScheduleOptions>, string]>([
@@ -74,6 +19,22 @@ describe('a schedule', () => {
     ['maxHold', { maxHold: 5 } as object, "no option 'maxHold'"],
     ['atMostFor 0', { atMostFor: 0 }, 'atMostFor must be a positive number of milliseconds, not 0'],
     ['atLeastFor Infinity', { atLeastFor: Number.POSITIVE_INFINITY }, 'atLeastFor must be 0 or more milliseconds'],
+    ['atMostFor NaN', { atMostFor: Number.NaN }, 'atMostFor must be a positive number of milliseconds, not NaN'],
+    ['atMostFor -1', { atMostFor: -1 }, 'atMostFor must be a positive number of milliseconds, not -1'],
+    [
+      'a text for atMostFor',
+      { atMostFor: '5s' as never },
+      'atMostFor must be a positive number of milliseconds, not 5s',
+    ],
+    ['atLeastFor NaN', { atLeastFor: Number.NaN }, 'atLeastFor must be 0 or more milliseconds, not NaN'],
+    ['atLeastFor -1', { atLeastFor: -1 }, 'atLeastFor must be 0 or more milliseconds, not -1'],
+    ['a text for atLeastFor', { atLeastFor: '5s' as never }, 'atLeastFor must be 0 or more milliseconds, not 5s'],
+    [
+      'atLeastFor over atMostFor',
+      { every: 10, atLeastFor: 4, atMostFor: 3 },
+      'atLeastFor, 4 ms, must not be longer than atMostFor, 3 ms',
+    ],
+    ['atLeastFor up to every', { atLeastFor: 5 }, 'atLeastFor, 5 ms, must be shorter than every, 5 ms'],
     ['another policy', { missed: 'all' as 'skip' }, 'missed must be skip or run-once, not all'],
     ['an invalid duration', { heartbeatTimeout: -1 }, 'heartbeatTimeout'],
     ['an invalid expression', { every: undefined, cron: '99 * * * *' }, "cron '99 * * * *' is not a cron expression"],
@@ -89,13 +50,13 @@ describe('a schedule', () => {
   })
 
   it('rejects a store without metadata, unless atLeastFor makes up for it and missed ticks are skipped', () => {
-    const store = withoutMetadata(new VirtualClock())
+    const store = withoutMetadata(new Fleet().server)
     const options = { name: 'report', every: 5, work: () => undefined }
     expect(() => new Schedule(store, options)).toThrow('keeps no metadata: set atLeastFor to more than the clocks')
-    expect(() => new Schedule(store, { ...options, atLeastFor: 5, missed: 'run-once' })).toThrow(
+    expect(() => new Schedule(store, { ...options, atLeastFor: 4, missed: 'run-once' })).toThrow(
       'missed ticks are not known',
     )
-    expect(new Schedule(store, { ...options, atLeastFor: 5 })).toBeInstanceOf(Schedule)
+    expect(new Schedule(store, { ...options, atLeastFor: 4 })).toBeInstanceOf(Schedule)
   })
 
   it('rejects an owner that leaves no room for its runs', () => {
@@ -194,7 +155,8 @@ describe('a schedule', () => {
       startedAt: '2026-01-01T00:10:00.000Z',
       outcome: 'running',
     }
-    expect(recorded).toEqual({ tick: run.due, run: JSON.stringify(run) })
+    const plan = 'every 600000 ms from 1970-01-01T00:00:00.000Z'
+    expect(recorded).toEqual({ tick: run.due, run: JSON.stringify(run), plan })
   })
 
   it('keeps the name for atLeastFor, so that instances without a record run no tick twice', async () => {
@@ -220,9 +182,11 @@ describe('a schedule', () => {
       void schedule.stop().then(() => {
         isStopped = true
       })
-      await fleet.time.advance(MINUTE)
+      // Before any time limit of the stop.
+      await fleet.time.advance(100)
       expect(isStopped, name).toBe(keeps)
-      await fleet.time.advance(4 * MINUTE)
+      expect((await readLease(store, 'report', { clock: fleet.server }))?.state === 'leased', name).toBe(!keeps)
+      await fleet.time.advance(5 * MINUTE)
       expect(isStopped, name).toBe(true)
     }
   })
