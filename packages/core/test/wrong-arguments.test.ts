@@ -1,6 +1,6 @@
-import { createLease, type Lease, MemoryLeaseStore } from '@leasehold/core'
+import { breakLease, createLease, type Lease, listLeases, MemoryLeaseStore, readLease } from '@leasehold/core'
 import { TestLease, VirtualClock } from '@leasehold/testkit'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { silentLogger } from './support/held-lease.js'
 
 describe('wrong arguments', () => {
@@ -27,6 +27,28 @@ describe('wrong arguments', () => {
       await expect(lease.adopt({} as never, options as never)).rejects.toMatchObject(expected)
       await lease.acquire()
     }
+  })
+
+  it.each([Number.NaN, -1, '5', '5s', null])('a timeout of %s is refused before any request', async (timeout) => {
+    const store = new MemoryLeaseStore()
+    const expected = { name: 'LeaseConfigurationError' }
+    const read = vi.spyOn(store, 'read')
+    const given = { timeout: timeout as number }
+    await expect(readLease(store, 'job', given)).rejects.toMatchObject(expected)
+    await expect(breakLease(store, 'job', given)).rejects.toMatchObject(expected)
+    await expect(listLeases(store, '', given).next()).rejects.toMatchObject(expected)
+    expect(read).not.toHaveBeenCalled()
+  })
+
+  it.each([Number.NaN, -1, '5', '5s', null])('a period, or a childGrace, of %s is refused', async (duration) => {
+    const store = new MemoryLeaseStore()
+    const expected = expect.objectContaining({ name: 'LeaseConfigurationError' })
+    const lease = createLease(store, 'job', { logger: silentLogger })
+    await lease.acquire()
+    await expect(breakLease(store, 'job', { period: duration as number })).rejects.toEqual(expected)
+    expect(lease.checkLease()).toBe(true)
+    await lease.release()
+    expect(() => createLease(store, 'job', { childGrace: duration as number })).toThrow(expected)
   })
 
   it.each([undefined, null, 7, 'text', {}])('adopt(%s) rejects with a LeaseConfigurationError', async (handOff) => {

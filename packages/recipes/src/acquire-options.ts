@@ -1,4 +1,9 @@
-import { type AcquireOptions, LeaseConfigurationError, type LeaseSettings } from '@leasehold/core'
+import {
+  type AcquireOptions,
+  LeaseConfigurationError,
+  type LeaseErrorDetails,
+  type LeaseSettings,
+} from '@leasehold/core'
 import { checkOptionNames } from '@leasehold/core/store'
 
 const optionNames = { wait: true, signal: true, onLost: true, metadata: true } as const
@@ -7,12 +12,38 @@ const optionNames = { wait: true, signal: true, onLost: true, metadata: true } a
 export function checkAcquireOptions(options: AcquireOptions, { name, owner }: LeaseSettings): void {
   const details = { leaseName: name, owner }
   checkOptionNames<Pick<AcquireOptions, keyof typeof optionNames>>('acquire', options, optionNames, details)
-  const { wait, signal, onLost } = options as Record<string, unknown>
-  const check = (isValid: boolean, fault: string): void => {
-    if (!isValid) throw new LeaseConfigurationError(fault, details)
-  }
-  const isWait = wait === undefined || (typeof wait === 'number' && wait >= 0)
-  check(isWait, `wait must be 0 or more milliseconds, or Infinity, not ${String(wait)}`)
-  check(signal === undefined || signal instanceof AbortSignal, 'signal must be an AbortSignal')
-  check(onLost === undefined || typeof onLost === 'function', 'onLost must be a function')
+  checkDuration('wait', options.wait, details)
+  checkSignal(options.signal, details)
+  checkFunction('onLost', options.onLost, details)
+}
+
+/** Throws a `LeaseConfigurationError` unless the value is a duration in milliseconds, `Infinity`, or not given. */
+export function checkDuration(option: string, value: unknown, details: LeaseErrorDetails): void {
+  if (value === undefined || (typeof value === 'number' && value >= 0)) return
+  throw new LeaseConfigurationError(
+    `${option} must be 0 or more milliseconds, or Infinity, not ${shown(value)}`,
+    details,
+  )
+}
+
+/** Throws a `LeaseConfigurationError` unless the value is an `AbortSignal`, or not given. */
+export function checkSignal(value: unknown, details: LeaseErrorDetails): void {
+  if (value === undefined || value instanceof AbortSignal) return
+  throw new LeaseConfigurationError(`signal must be an AbortSignal, not ${shown(value)}`, details)
+}
+
+/** Throws a `LeaseConfigurationError` unless the value is a function, or not given. */
+export function checkFunction(option: string, value: unknown, details: LeaseErrorDetails): void {
+  if (value === undefined || typeof value === 'function') return
+  throw new LeaseConfigurationError(`${option} must be a function, not ${shown(value)}`, details)
+}
+
+function shown(value: unknown): string {
+  return typeof value === 'string'
+    ? `'${value}'`
+    : value === null
+      ? 'null'
+      : typeof value === 'number'
+        ? String(value)
+        : `a ${typeof value}`
 }

@@ -9,6 +9,7 @@ import {
   type StoreLease,
 } from '@leasehold/core'
 import { checkOptionNames, checkWork, type OptionNames } from '@leasehold/core/store'
+import { checkDuration, checkSignal } from './acquire-options.js'
 import { KeyedLeases } from './keyed-leases.js'
 import { roomOf } from './metadata-room.js'
 import { checkMarks, createMark, type Mark, markFrom, outcomeOf } from './once-mark.js'
@@ -81,8 +82,11 @@ export class Once implements AsyncDisposable {
    */
   async run<T>(key: string, work: LeasedWork<T>, options: OnceRunOptions = {}): Promise<T> {
     checkOptionNames('Once.run', options, runOptionNames, { leaseName: key })
-    checkWork('the work of Once.run', work, { leaseName: key, owner: this.#owner })
+    const details = { leaseName: key, owner: this.#owner }
+    checkWork('the work of Once.run', work, details)
     const { wait = 0, signal } = options
+    checkDuration('wait', wait, details)
+    checkSignal(signal, details)
     signal?.throwIfAborted()
     return await this.#use(key, async (lease) => {
       const mark = (await this.#readMark(key)) ?? (await this.#complete(key, lease, work, { wait, signal }))

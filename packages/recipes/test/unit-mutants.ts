@@ -1,11 +1,7 @@
 import type { UnitMutant } from '@leasehold/testing'
-import { unitMutants as ofAllOf } from './all-of/unit-mutants.js'
-import { unitMutants as ofPartitionGroup } from './partition-group/unit-mutants.js'
 
 /** One-line changes that break a rule, each with the test that notices it. */
 export const unitMutants: readonly UnitMutant[] = [
-  ...ofAllOf,
-  ...ofPartitionGroup,
   {
     title: 'recipes: the record of another recipe is accepted',
     file: 'src/record-kind.ts',

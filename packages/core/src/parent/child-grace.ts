@@ -119,7 +119,7 @@ class LingeringRelease {
 
 function checkGrace({ change, limits }: LeaseStore, rules: LeaseRules, grace: number): void {
   const details = detailsOf(rules)
-  if (!(grace > 0 && grace <= rules.ttl && grace < Number.POSITIVE_INFINITY)) {
+  if (!(Number.isFinite(grace) && grace > 0 && grace <= rules.ttl)) {
     const message = `childGrace must be more than 0 and at most heartbeatTimeout (${rules.ttl} ms), not ${grace}`
     throw new LeaseConfigurationError(message, details)
   }

@@ -7,7 +7,7 @@ import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { keepAlive } from '../keep-alive.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import { checkOptionNames, type OptionNames } from '../option-names.js'
-import { reasonOf } from '../shown-value.js'
+import { reasonOf, shownValue } from '../shown-value.js'
 import { systemClock } from '../system-clock.js'
 import { type LeaseRecord, withJSON } from './lease-record.js'
 import type { BreakOptions, LeaseStore } from './lease-store.js'
@@ -139,11 +139,15 @@ async function within<T>(
   { operation, leaseName }: { readonly operation: string; readonly leaseName?: string },
   ask: (call: StoreCall) => Promise<T>,
 ): Promise<T> {
+  const { kind = 'custom' } = store
+  const details = { ...(leaseName === undefined ? {} : { leaseName }), store: kind }
+  if (!(typeof timeout === 'number' && timeout >= 0)) {
+    const message = `timeout must be 0 or more milliseconds, or Infinity, not ${shownValue(timeout)}`
+    throw new LeaseConfigurationError(message, details)
+  }
   signal?.throwIfAborted()
   const endKeeping = keepAlive()
   const call = new AbortableCall(timeout)
-  const { kind = 'custom' } = store
-  const details = { ...(leaseName === undefined ? {} : { leaseName }), store: kind }
   const ended = new Promise<never>((_, reject) => call.onAbort(() => reject(call.signal.reason)))
   let cancel = (): void => {}
   if (timeout !== Number.POSITIVE_INFINITY) {

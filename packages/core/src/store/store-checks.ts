@@ -85,7 +85,7 @@ export class StoreChecks {
 
   break(name: string, { period }: BreakOptions, call?: StoreCall): void {
     this.name(name, call)
-    if (period === undefined || period >= 0) return
+    if (period === undefined || (typeof period === 'number' && period >= 0)) return
     throw new LeaseConfigurationError(
       `period must be 0 or more milliseconds, not ${shownValue(period)}`,
       this.#details(name),

@@ -9,6 +9,7 @@ import {
   type StoreLease,
 } from '@leasehold/core'
 import { AbortableCall, checkOptionNames, checkWork, keptAlive, type OptionNames } from '@leasehold/core/store'
+import { checkDuration, checkFunction, checkSignal } from '../acquire-options.js'
 import { FirstAbort } from '../first-abort.js'
 import { InFlight } from '../in-flight.js'
 import { KeyedLeases } from '../keyed-leases.js'
@@ -131,13 +132,16 @@ export class LeaseManager implements AsyncDisposable {
    * `undefined` if someone else has it, for longer than `wait`. Rejects as `acquire` of a lease does.
    */
   async acquireWithAutoRenew(name: string, options: AcquireOptions = {}): Promise<StoreLease | undefined> {
+    const { preempt: _, ...withoutPreempt } = options
     const { wait = 0 } = options
+    checkDuration('wait', wait, { leaseName: name })
     const { clock } = this.#leases
     const startedAt = clock.now()
     if (this.#closing.aborted) throw this.#closedError()
     return await this.#leases.use(name, async (lease) => {
       // A wait takes few requests, and must not keep others from theirs.
-      if (await this.#inFlight.run(() => lease.acquire(wait > 0 ? { ...options, wait: 0 } : options))) return lease
+      const once = wait > 0 ? { ...withoutPreempt, wait: 0 } : options
+      if (await this.#inFlight.run(() => lease.acquire(once))) return lease
       const left = wait - (clock.now() - startedAt)
       if (left > 0 && (await lease.acquire({ ...options, wait: left }))) return lease
       if (this.#closing.aborted) throw this.#closedError()
@@ -157,6 +161,8 @@ export class LeaseManager implements AsyncDisposable {
   async #claimFirst(names: Iterable<string>, options: AcquireOptions): Promise<StoreLease | undefined> {
     const asked = [...names]
     const { wait = 0, signal } = options
+    checkDuration('wait', wait, {})
+    checkSignal(signal, {})
     const { clock } = this.#leases
     const until = clock.now() + wait
     const outage = new StoreOutage(clock, this.#events.reportLine)
@@ -205,6 +211,9 @@ export class LeaseManager implements AsyncDisposable {
     const { concurrency = 1, key = ownKey, run = '', signal } = options
     checkConcurrency('processEach', concurrency)
     checkWork('the worker of processEach', worker, { owner: this.#leases.settings.owner })
+    checkFunction('key', key, {})
+    checkSignal(signal, {})
+    if (typeof run !== 'string') throw new LeaseConfigurationError('processEach: run must be a text')
     const mark = ofRecipe('lease-manager', { doneBy: this.#leases.settings.owner, doneIn: run })
     const advice = 'use a shorter owner, or a shorter run'
     checkMetadataRoom('processEach', this.#leases.store, mark, 'to mark a job as done', { advice, owner: mark.doneBy })
@@ -224,11 +233,14 @@ export class LeaseManager implements AsyncDisposable {
 
   /**
    * Ends all leases at once (the reason of the loss is `closed`) and releases them; later calls reject. Rejects with a
-   * `LeaseTimeoutError` if a release was not confirmed within the deadline: that name is free when its ttl is over.
+   * `LeaseTimeoutError` if a release was not confirmed within the deadline: that name is free when its ttl is over. Rejects
+   * with a `LeaseConfigurationError` if an option is invalid, and then ends nothing.
    */
-  close(options: CloseOptions = {}): Promise<void> {
+  async close(options: CloseOptions = {}): Promise<void> {
+    checkOptionNames('close', options, closeOptionNames)
+    checkDuration('within', options.within, {})
     this.#closed ??= this.#closeAll(options)
-    return this.#closed
+    await this.#closed
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -236,7 +248,6 @@ export class LeaseManager implements AsyncDisposable {
   }
 
   async #closeAll(options: CloseOptions): Promise<void> {
-    checkOptionNames('close', options, closeOptionNames)
     const { settings, kept, clock, store } = this.#leases
     const { within = 2 * settings.timeouts.operationTimeout } = options
     this.#closing.abort(this.#closedError())

@@ -1,8 +1,8 @@
 import {
   type Clock,
+  createLease,
   defaultLogger,
   LeaseConfigurationError,
-  LeaseSettings,
   type LeaseStore,
   systemClock,
   TimeoutSettings,
@@ -113,7 +113,7 @@ export class PartitionGroup implements AsyncDisposable {
       this.#report(`a listener of '${event}' failed`, error),
     )
     // One owner for all leases of this worker.
-    this.owner = options.owner ?? new LeaseSettings({ name }).owner
+    this.owner = createLease(store, name, leaseOptionsOf(options)).settings.owner
     const leaseOptions = { ...leaseOptionsOf(options), owner: this.owner }
     this.#context = {
       store,
@@ -298,10 +298,10 @@ function checkOptions(store: LeaseStore, options: PartitionGroupOptions, { heart
     fail(`partitions is ${partitions}, but a record of this store has room for ${largest}: form several groups`)
   }
   if (typeof onAssigned !== 'function') fail(`onAssigned must be a function, not ${typeof onAssigned}`)
-  if (!(Number(drainTimeout) >= 0 && Number(drainTimeout) < Number.POSITIVE_INFINITY)) {
+  if (!(isFiniteNumber(drainTimeout) && drainTimeout >= 0)) {
     fail(`drainTimeout must be a finite number of milliseconds, 0 or more, not ${String(drainTimeout)}`)
   }
-  if (!(Number(rebalanceInterval) > 0 && Number(rebalanceInterval) < Number.POSITIVE_INFINITY)) {
+  if (!(isFiniteNumber(rebalanceInterval) && rebalanceInterval > 0)) {
     fail(`rebalanceInterval must be a positive, finite number of milliseconds, not ${String(rebalanceInterval)}`)
   }
   if (options.strategy === 'manual') {
@@ -310,4 +310,8 @@ function checkOptions(store: LeaseStore, options: PartitionGroupOptions, { heart
   if (heartbeatTimeout === Number.POSITIVE_INFINITY) {
     fail('heartbeatTimeout must be finite: the partitions of a dead worker are free only when its leases have expired')
   }
+}
+
+function isFiniteNumber(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value)
 }

@@ -18,4 +18,12 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/leader-election/unreachable.test.ts',
     name: 'is not healthy once that has lasted',
   },
+  {
+    title: 'election: a term begins after stop()',
+    file: 'src/leader-election/leader-election.ts',
+    find: 'if (fencingToken === undefined || this.#stopping.aborted) return 0',
+    replace: 'if (fencingToken === undefined) return 0',
+    test: 'test/leader-election/stop.test.ts',
+    name: 'begins no term after stop(), at whatever moment of the grant',
+  },
 ]

@@ -1,4 +1,4 @@
-import { LeaseConfigurationError, MemoryLeaseStore } from '@leasehold/core'
+import { breakLease, LeaseConfigurationError, MemoryLeaseStore } from '@leasehold/core'
 import { FailedJobsError, LeaseManager } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing/silent-logger'
 import { type Fault, type FaultPlan, FaultyStore, VirtualClock } from '@leasehold/testkit'
@@ -60,6 +60,29 @@ describe('a LeaseManager', () => {
     expect([manager.names, clock.pending]).toEqual([[], 0])
     await manager.close()
     await manager.close()
+  })
+
+  it('rejects a close() with a wrong argument, which releases nothing; a later close() does', async () => {
+    const { manager, clock } = managerOver()
+    const lease = await settled(clock, manager.acquireWithAutoRenew('a'))
+    await expect(manager.close({ wait: 5 } as object)).rejects.toThrow("close has no option 'wait'")
+    await expect(manager.close({ within: Number.NaN })).rejects.toThrow(/within must be 0 or more milliseconds/)
+    expect([lease?.checkLease(), manager.names]).toEqual([true, ['a']])
+    expect(await settled(clock, manager.claimFirst(['b']))).toBeDefined()
+    await settled(clock, manager.close({ within: Number.POSITIVE_INFINITY }))
+    expect([lease?.checkLease(), manager.names, clock.pending]).toEqual([false, [], 0])
+    await expect(manager.close({ within: -1 })).rejects.toThrow(LeaseConfigurationError)
+    await manager.close()
+  })
+
+  it('breaks the lease of a holder, if preempt says so', async () => {
+    const { manager, store, clock } = managerOver()
+    const other = new LeaseManager(store, { heartbeatTimeout: 10_000, clock, logger: silentLogger })
+    await settled(clock, other.acquireWithAutoRenew('a'))
+    const preempt = { period: 4_000, when: () => true }
+    const waiting = manager.acquireWithAutoRenew('a', { wait: 60_000, preempt })
+    await clock.advance(30_000)
+    expect((await waiting)?.checkLease()).toBe(true)
   })
 
   it('reports the error of a listener, and calls the others', async () => {
@@ -139,6 +162,26 @@ describe('processEach', () => {
     const rest = manager.processEach(['a', 'b'], worker)
     await clock.advance(6_000)
     expect(await rest).toEqual({ done: ['b'], doneElsewhere: ['a'] })
+  })
+
+  it('does not mark a job whose lease was lost during its work, also if the lease is held again', async () => {
+    const { manager, store, clock } = managerOver()
+    const ends: (() => void)[] = []
+    const processing = manager.processEach(['a'], () => new Promise<void>((resolve) => ends.push(resolve)))
+    await clock.advance(1_000)
+    const broken = breakLease(store, 'a', { period: 0, clock })
+    await clock.advance(5_000)
+    await broken
+    const lease = await settled(clock, manager.acquireWithAutoRenew('a'))
+    expect(lease?.checkLease()).toBe(true)
+    ends[0]?.()
+    await clock.advance(1_000)
+    await settled(clock, manager.release('a'))
+    await clock.advance(30_000)
+    expect(ends.length).toBe(2)
+    ends[1]?.()
+    await clock.advance(1_000)
+    expect(await processing).toEqual({ done: ['a'], doneElsewhere: [] })
   })
 
   it('does not begin a job again in this process while the worker that lost its lease goes on', async () => {

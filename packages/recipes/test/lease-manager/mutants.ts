@@ -66,7 +66,7 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'lease-manager/lease-manager.ts',
-        find: 'lease.acquire(wait > 0 ? { ...options, wait: 0 } : options)',
+        find: 'lease.acquire(once)',
         replace: 'lease.acquire(options)',
       },
     ],

@@ -1,0 +1,29 @@
+import type { UnitMutant } from '@leasehold/testing'
+
+/** One-line changes that break a rule, each with the test that notices it. */
+export const unitMutants: readonly UnitMutant[] = [
+  {
+    title: 'manager: a job whose lease was lost during its work is marked',
+    file: 'src/lease-manager/job-run.ts',
+    find: 'held.signal.throwIfAborted()',
+    replace: '',
+    test: 'test/lease-manager/lease-manager.test.ts',
+    name: 'does not mark a job whose lease was lost during its work',
+  },
+  {
+    title: 'manager: a close() with a wrong argument ends the manager',
+    file: 'src/lease-manager/lease-manager.ts',
+    find: "checkDuration('within', options.within, {})",
+    replace: '',
+    test: 'test/lease-manager/lease-manager.test.ts',
+    name: 'rejects a close() with a wrong argument, which releases nothing',
+  },
+  {
+    title: 'manager: claimFirst accepts any wait',
+    file: 'src/lease-manager/lease-manager.ts',
+    find: "checkDuration('wait', wait, {})",
+    replace: '',
+    test: 'test/wrong-arguments.test.ts',
+    name: 'wait of claimFirst is a LeaseConfigurationError',
+  },
+]
