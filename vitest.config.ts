@@ -31,7 +31,11 @@ const clusters = ['packages/{etcd,consul}/test/chaos/**/*.test.ts']
 const recipes = ['packages/recipes/test/*/{processes,redis-laws,simulation,thread-laws}.test.ts']
 
 /** Packages as they are published, above all the program `leasehold`, with commands, terminals and servers: `npm run test:cli`. */
-const cli = ['packages/cli/test/{binary,run}/**/*.test.ts', 'packages/core/test/published/*.test.ts']
+const cli = [
+  'packages/cli/test/{binary,run}/**/*.test.ts',
+  'packages/core/test/published/*.test.ts',
+  'tools/test/published/*.test.ts',
+]
 
 /** The store in PostgreSQL on real servers, which the tests kill, stop, cut off and fill: `npm run test:postgres`. */
 const postgres = [

@@ -1,10 +1,8 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { build } from 'esbuild'
+import { bundledDependencies } from './bundled-dependencies.js'
 import { filesBelow, packages, root, type Workspace } from './workspaces.js'
-
-/** Small dependencies that become a part of the bundle: to find and link them takes longer than to run them. */
-const INCLUDED = ['eventemitter3', 'fastest-levenshtein', 'nanoid']
 
 /**
  * Writes the JavaScript of a package beside its declarations: one file for each entry and program, and one for what they share or
@@ -34,13 +32,13 @@ async function bundle({ folder, manifest }: Workspace): Promise<void> {
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    external: Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !INCLUDED.includes(name)),
+    external: Object.keys({ ...dependencies, ...peerDependencies }),
     metafile: true,
     sourcemap: true,
     sourcesContent: false,
     logLevel: 'warning',
   })
-  const included = INCLUDED.filter((name) =>
+  const included = bundledDependencies.filter((name) =>
     Object.keys(metafile.inputs).some((file) => file.includes(`node_modules/${name}/`)),
   )
   if (included.length > 0) writeFileSync(join(dist, 'included-licences.txt'), included.map(licenceOf).join('\n'))

@@ -37,7 +37,9 @@ try {
   const notes = new URL('./notes.md', import.meta.url)
   if (values.write) {
     const { readFileSync } = await import('node:fs')
-    const [before = '', after = ''] = readFileSync(notes, 'utf8').split('<!-- figures -->\n')
+    // The page is in docs/, the notes are not.
+    const text = readFileSync(notes, 'utf8').replaceAll('](../../docs/', '](')
+    const [before = '', after = ''] = text.split('<!-- figures -->\n')
     writeFileSync(page, `${before}Measured on ${date}: ${machine}.\n\n${parts.join('\n')}${after}`)
   }
 } finally {

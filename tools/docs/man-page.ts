@@ -18,7 +18,8 @@ export const exitCodeTexts: Readonly<Record<keyof typeof exitCodes, string>> = {
   usage: 'The command line is wrong.',
   unreachable: 'The store cannot be reached, or did not answer in time.',
   internal: 'A fault of leasehold itself.',
-  system: 'The system cannot start the process that watches the command: a limit of processes or of open files is reached.',
+  system:
+    'The system cannot start the process that watches the command: a limit of processes or of open files is reached.',
   unwritable: 'The output cannot be written.',
   notAcquired: 'Another owner holds the lease.',
   unauthorised: 'The store refused the credentials, or this user may not do it.',

@@ -7,7 +7,7 @@ export function markdownFiles(): string[] {
   const beside = [
     root,
     ...packages().map(({ folder }) => folder),
-    ...workspacesIn('examples').map(({ folder }) => folder),
+    ...['examples', 'bench'].flatMap((parent) => workspacesIn(parent).map(({ folder }) => folder)),
   ]
   const pages = beside.flatMap((folder) =>
     readdirSync(folder)

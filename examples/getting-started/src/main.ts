@@ -45,6 +45,17 @@ async function waitForTheTurn(store: LeaseStore): Promise<void> {
   await free
 }
 
+async function waitInPlainJavaScript(store: LeaseStore): Promise<void> {
+  // #region wait-in-plain-javascript
+  const lease = createLease(store, 'nightly-report')
+  try {
+    if (await lease.acquire({ wait: 10_000 })) console.log('my turn, in plain JavaScript')
+  } finally {
+    await lease.close()
+  }
+  // #endregion wait-in-plain-javascript
+}
+
 async function leaveMetadata(store: LeaseStore): Promise<void> {
   // #region metadata
   const lease = createLease(store, 'import')
@@ -147,6 +158,7 @@ async function byConfiguration(): Promise<void> {
 const store = new LocalLeaseStore({ folder })
 await acquireByHand(new MemoryLeaseStore())
 await waitForTheTurn(store)
+await waitInPlainJavaScript(store)
 await leaveMetadata(new MemoryLeaseStore())
 await inspect(new MemoryLeaseStore())
 await passItOn(new MemoryLeaseStore())

@@ -7,6 +7,7 @@ it('the snippets of the guide print these lines', () => {
   expect(lines).toEqual([
     'held for at least 59 s',
     'my turn',
+    'my turn, in plain JavaScript',
     'continue at line 1500',
     'held by anna',
     'import: leased',

@@ -1,0 +1,126 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder } from '@leasehold/testing'
+import { describe, expect, it } from 'vitest'
+import { importedPackages } from '../../conventions/imports.js'
+import { filesBelow, packages, readManifest, root } from '../../workspaces.js'
+
+/** Files that are in the folder of a package for its development only. */
+const forDevelopment = /(^|\/)(\.|test\/|bench\/|tsconfig|.*\.api\.md$|.*\.tsbuildinfo$)/
+
+/** The paths of the files that a package is packed with. */
+function packedFiles(folder: string): readonly string[] {
+  const [packed] = JSON.parse(npm(['pack', '--dry-run', '--json', '--ignore-scripts'], folder))
+  return packed.files.map(({ path }: { path: string }) => path)
+}
+
+function npm(args: readonly string[], cwd: string, env = {}): string {
+  const options = { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } } as const
+  return execFileSync('npm', args, options)
+}
+
+describe.each(packages())('package $id, as it is packed', ({ folder, manifest }) => {
+  it('has no files of its development', () => {
+    // As after a build, which leaves it there.
+    const info = join(folder, 'dist', '.tsbuildinfo')
+    const isBuilt = existsSync(info)
+    if (!isBuilt) writeFileSync(info, '')
+    const files = packedFiles(folder)
+    if (!isBuilt) rmSync(info)
+    expect(files).toContain('package.json')
+    expect(files.some((path) => path.startsWith('dist/'))).toBe(true)
+    expect(files.filter((path) => forDevelopment.test(path))).toEqual([])
+  })
+
+  it('depends on exactly the packages that its code loads, and peers that users pass in', () => {
+    const files = filesBelow(join(folder, 'dist'), '.js')
+    const loaded = new Set(files.flatMap(importedPackages))
+    const code = files.map((file) => readFileSync(file, 'utf8')).join('\n')
+    const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifest
+    const declared = Object.keys({ ...dependencies, ...peerDependencies })
+    expect([...loaded].filter((name) => !declared.includes(name))).toEqual([])
+    const optional = Object.keys(peerDependenciesMeta)
+    // A native package is loaded by require.
+    expect(declared.filter((name) => !code.includes(`"${name}`) && !optional.includes(name))).toEqual([])
+  })
+})
+
+/** A program in plain JavaScript. */
+const PROGRAM = `
+import { createLease } from '@leasehold/core'
+import { LocalLeaseStore } from '@leasehold/local'
+
+const store = new LocalLeaseStore({ folder: 'leases' })
+try {
+  console.log(await createLease(store, 'x').run(async ({ fencingToken }) => typeof fencingToken))
+} finally {
+  await store.close()
+}
+`
+
+describe('npm run pack', () => {
+  /** Packs the packages that others of the lock file would be brought for, so that npm need not ask a registry. */
+  function packedDependencies(names: readonly string[], folder: string): readonly string[] {
+    const found = new Set<string>()
+    const find = (name: string): void => {
+      if (found.has(name)) return
+      found.add(name)
+      for (const other of Object.keys(readManifest(join(root, 'node_modules', name)).dependencies ?? {})) find(other)
+    }
+    names.forEach(find)
+    const folders = [...found].map((name) => join(root, 'node_modules', name))
+    const packed = npm(['pack', '--json', '--ignore-scripts', '--pack-destination', folder, ...folders], folder)
+    return JSON.parse(packed).map(({ filename }: { filename: string }) => join(folder, filename))
+  }
+
+  /** Without a build: the packages were built before the tests. */
+  function pack(args: readonly string[], cwd: string, env = {}) {
+    const command = [join(root, 'node_modules', '.bin', 'tsx'), join(root, 'tools', 'pack.ts'), ...args]
+    const options = {
+      cwd,
+      encoding: 'utf8',
+      env: { ...process.env, INIT_CWD: cwd, npm_config_offline: 'true', ...env },
+    } as const
+    return spawnSync(process.execPath, command, options)
+  }
+
+  it('installs packages into a project in plain JavaScript, also once more after a change', () => {
+    const folder = temporaryFolder()
+    const application = join(folder, 'my-app')
+    mkdirSync(application)
+    writeFileSync(join(application, 'package.json'), '{ "name": "my-app", "type": "module" }')
+    writeFileSync(join(application, 'main.js'), PROGRAM)
+    const others = packedDependencies(['fs-native-extensions'], folder)
+    for (const round of ['first', 'second']) {
+      writeFileSync(join(root, 'packages', 'core', 'dist', 'round.txt'), round)
+      const { status, stderr } = pack(['../my-app', '@leasehold/local', ...others], application)
+      rmSync(join(root, 'packages', 'core', 'dist', 'round.txt'))
+      expect(status, stderr).toBe(0)
+      expect(readFileSync(join(application, 'node_modules/@leasehold/core/dist/round.txt'), 'utf8')).toBe(round)
+      expect(execFileSync(process.execPath, ['main.js'], { cwd: application, encoding: 'utf8' })).toBe('bigint\n')
+    }
+    expect(Object.keys(readManifest(application).dependencies ?? {})).toEqual(
+      expect.arrayContaining(['@leasehold/core', '@leasehold/local']),
+    )
+  })
+
+  it('installs the program globally, with its man page', () => {
+    const folder = temporaryFolder()
+    const prefix = join(folder, 'prefix')
+    const others = packedDependencies(['fs-native-extensions', 'croner'], folder)
+    const { status, stderr } = pack(['--global', '@leasehold/cli', ...others], folder, { npm_config_prefix: prefix })
+    expect(status, stderr).toBe(0)
+    const [program, page] = [join(prefix, 'bin', 'leasehold'), join(prefix, 'share', 'man', 'man1', 'leasehold.1')]
+    const run = ['run', 'x', '--', 'echo', 'it runs']
+    const env = { PATH: process.env.PATH, XDG_STATE_HOME: folder }
+    expect(execFileSync(program, run, { cwd: folder, encoding: 'utf8', env })).toBe('it runs\n')
+    expect(readFileSync(page, 'utf8')).toMatch(/^\.TH LEASEHOLD 1/)
+  })
+
+  it('explains itself, and installs nothing where there is no package.json', () => {
+    const folder = temporaryFolder()
+    expect(pack([], folder)).toMatchObject({ status: 64, stderr: expect.stringMatching(/^usage: npm run pack/) })
+    expect(pack(['.'], folder)).toMatchObject({ status: 64, stderr: expect.stringContaining('npm init -y') })
+  })
+})
