@@ -170,4 +170,12 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/thread/hosted-lease.test.ts',
     name: 'is not valid for its user from the instant of its loss',
   },
+  {
+    title: 'engine: with renewals by hand, a holder whose owner was removed does not free the name',
+    file: 'src/engine/from-held.ts',
+    find: 'if (isBroken && record.owner !== state.grant.owner) {',
+    replace: "if (record.owner === '') {",
+    test: 'test/manual-renewal.test.ts',
+    name: 'such a look frees the name where another program removed its owner',
+  },
 ]

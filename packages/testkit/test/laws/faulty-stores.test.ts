@@ -10,7 +10,7 @@ function dropping(isDropped: (count: number) => boolean): Faulty {
   return class extends MemoryLeaseStore {
     #count = 0
 
-    override async *watch(name: string, call: StoreCall, grantId?: string): AsyncGenerator<undefined> {
+    override async *watch(name: string, call: StoreCall, grantId?: string): AsyncGenerator<LeaseRecord | undefined> {
       for await (const turn of super.watch(name, call, grantId)) {
         this.#count += 1
         if (!isDropped(this.#count)) yield turn
