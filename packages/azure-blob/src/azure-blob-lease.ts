@@ -2,27 +2,40 @@ import type { BlockBlobClient } from '@azure/storage-blob'
 import {
   type CreateLeaseOptions,
   type Grant,
+  type HandOff,
   LeaseLostError,
   type LeaseSettings,
   type LeaseStore,
   type ReleaseOptions,
   StoreLease,
   type StoreLeaseEnvironment,
+  type StoreOperationOptions,
 } from '@leasehold/core'
-import { leaseParts, type OpenContext, providerFactory } from '@leasehold/core/store'
+import {
+  type BreakOptions,
+  checkOptionNames,
+  leaseParts,
+  type OpenContext,
+  type OptionNames,
+  providerFactory,
+  withinTime,
+} from '@leasehold/core/store'
 import { akkaBlobStore } from './akka/akka-blob-store.js'
 import { AzureBlobLeaseStore } from './azure-blob-lease-store.js'
 import { type AzureBlobOptions, azureBlobOptions, checkOptions } from './azure-blob-options.js'
+import { type AzureBlobConditions, checkConditions } from './conditions.js'
 import { openServiceClient } from './service-client.js'
 
 /** A lease on a blob or a container. With its id, the service rejects writes after the lease is lost. */
 export class AzureBlobLease extends StoreLease {
   readonly #store: AzureBlobLeaseStore
+  readonly #clock: StoreLeaseEnvironment['clock']
   #etag: string | undefined
 
   constructor(settings: LeaseSettings, store: AzureBlobLeaseStore, environment: StoreLeaseEnvironment = {}) {
     super(settings, store, environment)
     this.#store = store
+    this.#clock = environment.clock
   }
 
   /**
@@ -43,18 +56,60 @@ export class AzureBlobLease extends StoreLease {
 
   /**
    * The ETag of the blob at the grant, while the lease is held; after that, at the release. For `acquire({ ifMatch })`:
-   * whether the blob is unchanged since this lease was released. `undefined` for a container, and after a loss.
+   * whether the blob, or the container, is unchanged since this lease was released. `undefined` after a loss.
    */
   get etag(): string | undefined {
     const grant: (Grant & { readonly etag?: string }) | undefined = this.grant
     return grant === undefined ? this.#etag : grant.etag
   }
 
-  override async release(options?: ReleaseOptions): Promise<boolean> {
+  /**
+   * As of every `StoreLease`. With `conditions`: rejects with a `LeaseConflictError`, and renews nothing, unless they are met.
+   * The lease then stays held, until its validity ends. Heartbeats have no conditions: use `strategy: 'manual'` for a lease
+   * that is to be renewed only under conditions.
+   */
+  override async renew(options: { readonly conditions?: AzureBlobConditions } = {}): Promise<boolean> {
+    checkOptionNames('renew', options, { conditions: true }, { leaseName: this.settings.name })
+    await this.#require(options.conditions)
+    return await super.renew()
+  }
+
+  /**
+   * As of every `StoreLease`. With `conditions`: rejects with a `LeaseConflictError`, and keeps the lease, unless they are
+   * met. They are checked by a renewal, just before: while the lease is in force, nobody else writes to its blob. It does not
+   * keep others from writing the metadata of a container in between.
+   */
+  override async release(options: AzureBlobReleaseOptions = {}): Promise<boolean> {
+    const { conditions, ...others } = options
+    await this.#require(conditions)
     const { grant } = this
-    const isReleased = await super.release(options)
+    const isReleased = await super.release(others)
     if (grant !== undefined) this.#etag = this.#store.etagAtRelease(grant.grantId)
     return isReleased
+  }
+
+  /** As of every `StoreLease`. `conditions`: as in {@link AzureBlobLease.release}. */
+  override async handOff(
+    to: { readonly owner?: string; readonly conditions?: AzureBlobConditions } = {},
+  ): Promise<HandOff> {
+    checkOptionNames('handOff', to, { owner: true, conditions: true }, { leaseName: this.settings.name })
+    const { conditions, ...others } = to
+    await this.#require(conditions)
+    return await super.handOff(others)
+  }
+
+  /**
+   * Rejects unless the blob or container under the lease meets the conditions. A lease that is not held, or was lost, is left
+   * to the operation that follows.
+   */
+  async #require(conditions: AzureBlobConditions | undefined): Promise<void> {
+    const { name: leaseName, owner, timeouts } = this.settings
+    checkConditions(conditions, { leaseName, owner })
+    const { grant } = this
+    if (conditions === undefined || grant === undefined || !this.checkLease()) return
+    const limits = { timeout: timeouts.operationTimeout, clock: this.#clock }
+    const operation = { operation: `the conditions of lease '${leaseName}'`, leaseName }
+    await withinTime(limits, this.#store, operation, (call) => this.#store.renew(grant, call, conditions))
   }
 
   /**
@@ -66,6 +121,10 @@ export class AzureBlobLease extends StoreLease {
   }
 }
 
+export interface AzureBlobReleaseOptions extends ReleaseOptions {
+  readonly conditions?: AzureBlobConditions
+}
+
 /** Like `createLease`, for leases with `conditions()` and `blob`. Throws the same errors. */
 export function createAzureBlobLease(
   store: AzureBlobLeaseStore,
@@ -74,6 +133,33 @@ export function createAzureBlobLease(
 ): AzureBlobLease {
   const { settings, environment } = leaseParts('createAzureBlobLease', name, options)
   return new AzureBlobLease(settings, store, environment)
+}
+
+export interface AzureBlobBreakOptions extends BreakOptions, StoreOperationOptions {
+  /** Breaks the lease only if the blob, or the container, meets them: rejects with a `LeaseConflictError` otherwise. */
+  readonly conditions?: AzureBlobConditions | undefined
+}
+
+/** Like `breakLease`, with conditions. Rejects with the same errors. */
+export async function breakAzureBlobLease(
+  store: AzureBlobLeaseStore,
+  name: string,
+  options: AzureBlobBreakOptions = {},
+): Promise<{ readonly remaining: number }> {
+  checkOptionNames('breakAzureBlobLease', options, breakOptionNames, { leaseName: name })
+  const { timeout, signal, clock, ...breaking } = options
+  const operation = { operation: `breaking lease '${name}'`, leaseName: name }
+  return await withinTime({ timeout, signal, clock }, store, operation, (call) => store.break(name, breaking, call))
+}
+
+const breakOptionNames: OptionNames<AzureBlobBreakOptions> = {
+  period: true,
+  reason: true,
+  grantId: true,
+  conditions: true,
+  timeout: true,
+  signal: true,
+  clock: true,
 }
 
 /**

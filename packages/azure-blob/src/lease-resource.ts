@@ -1,13 +1,11 @@
 import type { BlobLeaseClient, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import type { LeaseRecord, LeaseState } from '@leasehold/core'
 import { createOnce, unless } from './service-answer.js'
-import { type BlobMetadata, grantIn, isLocked, toRecord } from './stored-grant.js'
+import { type BlobMetadata, grantIn, isLocked, type LeaseStatus, toRecord } from './stored-grant.js'
 import type { WriteStamp } from './write-time.js'
 
 /** The state of a blob or a container in an answer of the service. */
-export interface Found extends WriteStamp {
-  readonly state: LeaseState
-  readonly infinite: boolean
+export interface Found extends WriteStamp, LeaseStatus {
   readonly metadata: BlobMetadata
   readonly etag: string
 }
@@ -99,6 +97,6 @@ export class LeaseResource {
 
 export function holderOf(name: string, found: Found | undefined): { holder?: LeaseRecord } {
   if (found === undefined || !isLocked(found.state)) return {}
-  const holder = toRecord(name, grantIn(name, found.metadata), found.state)
+  const holder = toRecord(name, grantIn(name, found.metadata), found)
   return holder === undefined ? {} : { holder }
 }

@@ -4,7 +4,7 @@ import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/
 import { wrong } from './azure-blob-options.js'
 import { LeaseResource } from './lease-resource.js'
 import { isStatus } from './service-answer.js'
-import { type BlobMetadata, nameIn } from './stored-grant.js'
+import { type BlobMetadata, type LeaseStatus, nameIn } from './stored-grant.js'
 
 /** Blob names have up to 1,024 characters; none of these has a meaning in an address or a path. */
 const inBlobNames: Omit<NameAlphabet, 'maxLength'> = { allows: (c) => /[A-Za-z0-9_-]/.test(c), escape: '~' }
@@ -31,9 +31,8 @@ const LEAST_FOR_NAMES = 40
 const PAGE_SIZE = 500
 
 /** A blob or a container with a lease name. */
-export interface ListedResource {
+export interface ListedResource extends LeaseStatus {
   readonly name: string
-  readonly state: LeaseState
   readonly metadata: BlobMetadata
 }
 
@@ -41,7 +40,7 @@ export interface ListedResource {
 interface ListedItem {
   readonly name: string
   readonly metadata?: Record<string, string>
-  readonly properties: { readonly leaseState?: LeaseState }
+  readonly properties: { readonly leaseState?: LeaseState; readonly leaseDuration?: string }
 }
 
 /** How lease names become blobs or containers, and whether these have records. */
@@ -119,7 +118,9 @@ export class LeaseResources {
       const decoded = this.#isExact ? rest : decodeLeaseName(rest, this.#alphabet)
       const leaseName = isOwn ? written : decoded
       if (leaseName?.startsWith(leasePrefix) !== true) continue
-      yield { name: leaseName, metadata: this.#isRecorded ? metadata : {}, state: properties.leaseState ?? 'available' }
+      const { leaseState: state = 'available', leaseDuration } = properties
+      const infinite = leaseDuration === 'infinite'
+      yield { name: leaseName, metadata: this.#isRecorded ? metadata : {}, state, infinite }
     }
   }
 

@@ -24,6 +24,11 @@ export function isStatus(error: unknown, status: number): boolean {
   return restFailureOf(error)?.statusCode === status
 }
 
+/** Whether the request had no effect because its conditions were not met any more. */
+export function isUnmet(error: unknown, { conditions }: { readonly conditions?: unknown }): boolean {
+  return conditions !== undefined && isStatus(error, 412)
+}
+
 /** Whether the service refused because of the state of the lease. Other conflicts are temporary. */
 export function isLeaseConflict(error: unknown): boolean {
   return isStatus(error, 409) && codeOf(error)?.startsWith('Lease') === true

@@ -109,17 +109,34 @@ export function isLocked(state: LeaseState): boolean {
   return state === 'leased' || state === 'breaking'
 }
 
+/** The lease of a blob or container, as the service tells it to everybody. It does not tell how much time is left. */
+export interface LeaseStatus {
+  readonly state: LeaseState
+  /** Whether it does not expire. */
+  readonly infinite: boolean
+}
+
 /**
- * The record of a name; the state is the service's. `stored` is `undefined` where the lease has no record: another program
- * took it, or the holder has not written the record yet.
+ * The record of a name; state and duration are the service's. `stored` is `undefined` where the lease has no record: another
+ * program took it, or the holder has not written the record yet.
  */
-export function toRecord(name: string, stored: StoredGrant | undefined, state: LeaseState): LeaseRecord | undefined {
+export function toRecord(
+  name: string,
+  stored: StoredGrant | undefined,
+  { state, infinite }: LeaseStatus,
+): LeaseRecord | undefined {
+  const isEndless = state === 'leased' && infinite
+  const lasting: Pick<LeaseRecord, 'duration' | 'remaining'> = {
+    ...(isLocked(state) && { duration: infinite ? 'infinite' : 'fixed' }),
+    ...(isEndless && { remaining: Number.POSITIVE_INFINITY }),
+  }
   if (stored !== undefined) {
     const { previous, ...record } = stored
-    return { ...record, ...(isLocked(state) && previous !== undefined ? { previous } : {}), state }
+    return { ...record, ...(isLocked(state) && previous !== undefined ? { previous } : {}), ...lasting, state }
   }
   if (state === 'available') return undefined
-  return { name, owner: '', grantId: '', fencingToken: 0n, metadata: {}, state }
+  const ttl = isEndless ? { ttl: Number.POSITIVE_INFINITY } : {}
+  return { name, owner: '', grantId: '', fencingToken: 0n, metadata: {}, ...ttl, ...lasting, state }
 }
 
 /** The time of the grant with this token, if the entry is of that grant. */

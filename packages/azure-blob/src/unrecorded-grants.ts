@@ -1,10 +1,17 @@
-import { type Clock, type Grant, LeaseConflictError } from '@leasehold/core'
-import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
+import type { Clock, Grant, LeaseRecord } from '@leasehold/core'
+import { type AcquireOutcome, type AcquireRequest, RecentMap, type StoreCall } from '@leasehold/core/store'
+import { type AzureBlobConditions, conditionalOn } from './conditions.js'
 import { createIsOff } from './failure-of.js'
-import { holderOf, type LeaseResource } from './lease-resource.js'
-import { isLeaseConflict, isStatus } from './service-answer.js'
-import { toSeconds } from './stored-grant.js'
-import { settling } from './write-time.js'
+import { type Found, holderOf, type LeaseResource } from './lease-resource.js'
+import { isLeaseConflict, isStatus, isUnmet } from './service-answer.js'
+import { isLocked, toRecord, toSeconds } from './stored-grant.js'
+import { KNOWN_NAMES, settling } from './write-time.js'
+
+/** A grant of this store, and when its last confirmed request was sent, on the local clock. */
+interface OwnGrant {
+  readonly grant: Grant
+  readonly sentAt: number
+}
 
 /**
  * Grants without a record: the leases of the service, and nothing is written. The fencing token is the service's time, in
@@ -12,8 +19,11 @@ import { settling } from './write-time.js'
  * of a name have the same second.
  */
 export class UnrecordedGrants {
+  readonly hasRecords = false
   readonly #create: boolean
   readonly #clock: Clock
+  /** The last grants of this store, by lease name: the service tells nobody who holds a lease, or for how long. */
+  readonly #own = new RecentMap<OwnGrant>(KNOWN_NAMES)
 
   constructor(create: boolean, clock: Clock) {
     this.#create = create
@@ -26,35 +36,65 @@ export class UnrecordedGrants {
     { name, owner, grantId, ttl, ifMatch }: AcquireRequest,
     call: StoreCall,
   ): Promise<AcquireOutcome | undefined> {
-    const conditions = ifMatch === undefined ? {} : { conditions: { ifMatch } }
-    const abortSignal = call.signal
+    const conditions = ifMatch === undefined ? undefined : { ifMatch }
+    const options = await conditionalOn(resource, name, conditions, this.#clock, call)
+    if (options === undefined) return undefined
+    const sentAt = this.#clock.now()
     try {
-      const answer = await resource.leaseClient(grantId).acquireLease(toSeconds(ttl), { ...conditions, abortSignal })
-      return await this.#confirmed(resource, { name, owner, grantId, ttl }, answer.date, call)
+      const answer = await resource.leaseClient(grantId).acquireLease(toSeconds(ttl), options)
+      return await this.#confirmed(resource, { name, owner, grantId, ttl }, { sentAt, date: answer.date }, call)
     } catch (error) {
-      if (isStatus(error, 412) && ifMatch !== undefined) throw otherVersion(name, ifMatch)
-      if (isStatus(error, 404)) return await this.#make(resource, name, abortSignal)
+      if (isUnmet(error, options)) return undefined
+      if (isStatus(error, 404)) return await this.#make(resource, name, call.signal)
       if (!isLeaseConflict(error)) throw error
-      return { granted: false, ...holderOf(name, await resource.find(abortSignal)) }
+      return { granted: false, ...holderOf(name, await resource.find(call.signal)) }
     }
   }
 
+  /** As `acquire`. Rejects with a `LeaseConflictError` if a condition is not met. */
   async change(
     resource: LeaseResource,
     { name, grantId, ttl }: Grant,
     to: Pick<Grant, 'grantId' | 'owner'>,
     call: StoreCall,
+    conditions?: AzureBlobConditions,
   ): Promise<AcquireOutcome | undefined> {
+    const options = await conditionalOn(resource, name, conditions, this.#clock, call)
+    if (options === undefined) return undefined
     const abortSignal = call.signal
     try {
-      const answer = await resource.leaseClient(grantId).changeLease(to.grantId, { abortSignal })
+      const { date } = await resource.leaseClient(grantId).changeLease(to.grantId, options)
+      const sentAt = this.#clock.now()
       // A change does not renew the lease: this renewal starts a whole ttl.
       await resource.leaseClient(to.grantId).renewLease({ abortSignal })
-      return await this.#confirmed(resource, { name, ...to, ttl }, answer.date, call)
+      return await this.#confirmed(resource, { name, ...to, ttl }, { sentAt, date }, call)
     } catch (error) {
+      if (isUnmet(error, options)) return undefined
       if (!isLeaseConflict(error) && !isStatus(error, 404)) throw error
       return { granted: false, ...holderOf(name, await resource.find(abortSignal)) }
     }
+  }
+
+  /** A request of the grant that was sent at `sentAt` was confirmed. */
+  confirm(grant: Grant, sentAt: number): void {
+    this.#own.set(grant.name, { grant, sentAt })
+  }
+
+  /** Of a grant of this store with its holder and the time left, by the local clock. Others are unknown. */
+  async recordOf(
+    resource: LeaseResource,
+    name: string,
+    found: Found,
+    signal: AbortSignal,
+  ): Promise<LeaseRecord | undefined> {
+    const record = toRecord(name, undefined, found)
+    const own = this.#own.get(name)
+    if (record === undefined || own === undefined || !isLocked(found.state)) return record
+    if ((await resource.findUnder(own.grant.grantId, signal)) === undefined) return record
+    const { grantId, owner, fencingToken, ttl } = own.grant
+    const known = { ...record, grantId, owner, fencingToken, ttl }
+    if (found.state !== 'leased') return known
+    return { ...known, remaining: Math.max(0, own.sentAt + ttl - this.#clock.now()) }
   }
 
   async #make(resource: LeaseResource, name: string, abortSignal: AbortSignal): Promise<undefined> {
@@ -65,27 +105,20 @@ export class UnrecordedGrants {
   /** `date`: the service's time of the answer that granted the lease. */
   async #confirmed(
     resource: LeaseResource,
-    grant: Omit<Grant, 'fencingToken'>,
-    date: Date | undefined,
+    granted: Omit<Grant, 'fencingToken'>,
+    { sentAt, date }: { readonly sentAt: number; readonly date: Date | undefined },
     call: StoreCall,
   ): Promise<AcquireOutcome | undefined> {
     if (date === undefined) throw new TypeError('the answer of the service has no time')
-    let found: Awaited<ReturnType<LeaseResource['findUnder']>>
+    let found: Found | undefined
     do {
       await settling(this.#clock, call)
-      found = await resource.findUnder(grant.grantId, call.signal)
+      found = await resource.findUnder(granted.grantId, call.signal)
       // Broken, or deleted, within the second.
       if (found === undefined) return undefined
     } while (found.date.getTime() <= date.getTime())
-    const version = resource.blob === undefined ? {} : { etag: found.etag }
-    return { granted: true, grant: { ...grant, fencingToken: BigInt(date.getTime()), ...version } }
+    const grant = { ...granted, fencingToken: BigInt(date.getTime()) }
+    this.confirm(grant, sentAt)
+    return { granted: true, grant: { ...grant, ...(found.etag !== '' && { etag: found.etag }) } }
   }
-}
-
-/** The error for a blob that was written since the given version. */
-export function otherVersion(leaseName: string, ifMatch: string): LeaseConflictError {
-  return new LeaseConflictError(
-    `the blob of lease '${leaseName}' has changed since version ${ifMatch}: read it, and acquire with its new ETag`,
-    { leaseName, store: 'azure-blob' },
-  )
 }

@@ -38,6 +38,7 @@ export type { TurnWatches, TurnWatchesOptions } from './life-cycle/turn-watches.
 export { type Place, WaitQueue } from './life-cycle/wait-queue.js'
 export type { TurnState } from './life-cycle/watched-name.js'
 export { MessageListeners } from './message-listeners.js'
+export { withinTime } from './operations.js'
 export { readOptionFile } from './option-file.js'
 export { checkedTexts, OptionValues } from './option-values.js'
 export { pause } from './pause.js'

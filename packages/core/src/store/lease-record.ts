@@ -23,6 +23,8 @@ export interface Grant {
  */
 export type LeaseState = 'leased' | 'expired' | 'breaking' | 'broken' | 'available'
 
+export type LeaseDuration = 'fixed' | 'infinite'
+
 /**
  * What a store keeps for a name: the last grant and where it stands in its life cycle. `owner` and `grantId` are empty
  * if the name is locked and the store does not know the holder.
@@ -40,6 +42,11 @@ export interface LeaseRecord extends Omit<Grant, 'ttl'> {
    * ttl, of a `breaking` one that of the break period. `Infinity` for a lease that does not expire.
    */
   readonly remaining?: number
+  /**
+   * While the name is locked: whether the lease expires unless it is renewed (`fixed`), or not at all (`infinite`). Absent
+   * where the store does not know.
+   */
+  readonly duration?: LeaseDuration
   /**
    * When the store made this grant, in milliseconds since 1970 by the clock of the store; absent where the store does not
    * know. For display only: never compare it with the clock of this machine, and decide nothing by it. A renewal does not

@@ -39,7 +39,7 @@ export async function readLease(
   options: StoreOperationOptions = {},
 ): Promise<LeaseRecord | undefined> {
   checkOptionNames('readLease', options, optionNames, { leaseName: name })
-  return await within(options, store, { operation: `reading lease '${name}'`, leaseName: name }, async (call) => {
+  return await withinTime(options, store, { operation: `reading lease '${name}'`, leaseName: name }, async (call) => {
     const record = await store.read(name, call)
     return record === undefined ? undefined : withJSON(record)
   })
@@ -69,7 +69,7 @@ export async function breakLease(
   const names = { ...optionNames, period: true, reason: true, grantId: true } as const
   checkOptionNames('breakLease', given, names, { leaseName: name })
   const { timeout, signal, clock, ...breaking } = given
-  return await within(
+  return await withinTime(
     { timeout, signal, clock },
     store,
     { operation: `breaking lease '${name}'`, leaseName: name },
@@ -94,7 +94,7 @@ export async function releaseLease(
   const record = await readLease(store, name, options)
   if (record === undefined || record.grantId !== grantId) return false
   const { owner, fencingToken, ttl = Number.POSITIVE_INFINITY } = record
-  const { released } = await within(
+  const { released } = await withinTime(
     options,
     store,
     { operation: `releasing lease '${name}'`, leaseName: name },
@@ -118,7 +118,7 @@ export async function* listLeases(
   const records = store.list(prefix, listing)[Symbol.asyncIterator]()
   try {
     for (;;) {
-      const { done, value } = await within(options, store, { operation: `listing leases '${prefix}…'` }, (call) => {
+      const { done, value } = await withinTime(options, store, { operation: `listing leases '${prefix}…'` }, (call) => {
         call.onAbort(() => listing.abort(call.signal.reason))
         return records.next()
       })
@@ -132,8 +132,11 @@ export async function* listLeases(
   }
 }
 
-/** Carries out one operation within a time limit, and until the signal aborts. */
-async function within<T>(
+/**
+ * Carries out one operation of a user within a time limit, and until the signal aborts. Rejects with a typed error. For
+ * `operation`, the error begins with these words.
+ */
+export async function withinTime<T>(
   { timeout = DEFAULT_TIMEOUT, signal, clock = systemClock }: StoreOperationOptions,
   store: LeaseStore,
   { operation, leaseName }: { readonly operation: string; readonly leaseName?: string },

@@ -1,0 +1,172 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { LeaseOperationOptions } from '@azure/storage-blob'
+import type { Clock, Grant, LeaseRecord, Metadata } from '@leasehold/core'
+import { type AcquireOutcome, type AcquireRequest, type StoreCall, withoutBreakReason } from '@leasehold/core/store'
+import { type AzureBlobConditions, requireMet } from './conditions.js'
+import { createIsOff } from './failure-of.js'
+import { LastWrites } from './last-writes.js'
+import { type Found, holderOf, type LeaseResource } from './lease-resource.js'
+import { isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
+import { grantIn, isLocked, type StoredGrant, toRecord, toSeconds, withGrant } from './stored-grant.js'
+import { endOfSecond, isSettled, settling } from './write-time.js'
+
+/**
+ * Grants with a record, in the metadata of the blob or container. A grant is reported once its record is written, under the
+ * lease and only if nothing was written since the last look.
+ */
+export class RecordedGrants {
+  readonly hasRecords = true
+  readonly #create: boolean
+  readonly #clock: Clock
+  readonly #writes = new LastWrites()
+
+  constructor(create: boolean, clock: Clock) {
+    this.#create = create
+    this.#clock = clock
+  }
+
+  /** Resolves with `undefined` if another writer was faster: the caller has to try again. */
+  async acquire(
+    resource: LeaseResource,
+    request: AcquireRequest,
+    call: StoreCall,
+  ): Promise<AcquireOutcome | undefined> {
+    const { name, owner, grantId, ttl, ifMatch } = request
+    const isOnContainer = resource.kind === 'container'
+    let found = await resource.find(call.signal)
+    if (found === undefined && !this.#create) throw createIsOff(resource.kind, name)
+    found ??= await resource.make(call.signal)
+    if (found === undefined) return undefined
+    const stored = grantIn(name, found.metadata)
+    const isRepeated = found.state === 'leased' && stored?.grantId === grantId
+    if (ifMatch !== undefined && !isRepeated) requireMet(name, { ifMatch }, found)
+    // An older record may have returned within this second, over a grant of this second. On a container, another write
+    // in this second would not be noticed either.
+    if (!isRepeated && (isOnContainer ? !isSettled(found) : this.#writes.mayHaveReturned(name, found))) {
+      if (isOnContainer && isLocked(found.state) && stored !== undefined)
+        return { granted: false, ...holderOf(name, found) }
+      // A locked name is refused without a pause, unless the lease is ours already: see #grant.
+      if (isOnContainer || !isLocked(found.state)) {
+        await settling(this.#clock, call)
+        // Another write of the same second has the same time: only a look after that second shows the last one.
+        if (isOnContainer) return undefined
+        // The lease is taken only if nothing is written in between.
+        found = { ...found, date: endOfSecond(found) }
+      }
+    }
+    const fencingToken = isRepeated ? stored.fencingToken : this.#writes.nextToken(name, found, stored)
+    const kept = isRepeated ? stored.metadata : withoutBreakReason(stored?.metadata ?? {})
+    const metadata = request.metadata ?? kept
+    // Until the record is written, it is that of the last holder: a crash in between loses nothing.
+    const previous = isRepeated ? stored.previous : stored?.metadata
+    const grantedAt = isRepeated ? stored.grantedAt : found.date.getTime()
+    const known = { ...(previous && { previous }), ...(grantedAt !== undefined && { grantedAt }) }
+    const grant = { name, owner, grantId, ttl, metadata, fencingToken, ...known }
+    const isWritten = isRepeated && stored.ttl === ttl && isDeepStrictEqual(metadata, stored.metadata)
+    // Also tried when the name is held: an earlier request of ours may have taken the lease without a record.
+    return await this.#grant(resource, found, grant, isWritten, call, (options) =>
+      resource.leaseClient(grantId).acquireLease(toSeconds(ttl), options),
+    )
+  }
+
+  /** As `acquire`. Rejects with a `LeaseConflictError` if a condition is not met. */
+  async change(
+    resource: LeaseResource,
+    held: Grant,
+    to: Pick<Grant, 'grantId' | 'owner'>,
+    call: StoreCall,
+    conditions?: AzureBlobConditions,
+  ): Promise<AcquireOutcome | undefined> {
+    const { name, grantId } = held
+    const found = await resource.find(call.signal)
+    const stored = found && grantIn(name, found.metadata)
+    if (found === undefined || stored === undefined) return { granted: false, ...holderOf(name, found) }
+    const isRepeated = stored.grantId === to.grantId
+    if (conditions !== undefined && !isRepeated) requireMet(name, conditions, found)
+    const fresh = { ...to, previous: stored.metadata, fencingToken: this.#writes.nextToken(name, found, stored) }
+    const grant = isRepeated ? stored : { ...stored, ...fresh, grantedAt: found.date.getTime() }
+    const outcome = await this.#grant(resource, found, grant, isRepeated, call, (options) =>
+      resource.leaseClient(grantId).changeLease(to.grantId, options),
+    )
+    // A change does not renew the lease: this renewal starts a whole ttl.
+    if (outcome?.granted) await resource.leaseClient(to.grantId).renewLease({ abortSignal: call.signal })
+    return outcome
+  }
+
+  /** The record of a grant has all that is known of it: nothing else is kept. */
+  confirm(): void {}
+
+  async recordOf(
+    resource: LeaseResource,
+    name: string,
+    found: Found,
+    signal: AbortSignal,
+  ): Promise<LeaseRecord | undefined> {
+    const stored = grantIn(name, found.metadata)
+    if (stored === undefined || !isLocked(found.state)) return toRecord(name, stored, found)
+    // Between the lease and the write of the record, the record is that of the last holder.
+    const isInForce = (await resource.findUnder(stored.grantId, signal)) !== undefined
+    return toRecord(name, isInForce ? stored : undefined, found)
+  }
+
+  /** Replaces the metadata of a grant under its lease; `false` if another writer was faster. */
+  async writeMetadata(
+    resource: LeaseResource,
+    grant: Grant,
+    metadata: Metadata,
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    const found = await resource.find(signal)
+    if (found === undefined) return false
+    const stored = grantIn(grant.name, found.metadata)
+    const kept = stored?.grantId === grant.grantId ? stored : grant
+    const record = withGrant(found.metadata, { ...kept, metadata })
+    const written = await resource.write(record, grant.grantId, found, signal)
+    if (this.#writes.has(grant.name, found)) this.#writes.set(grant.name, written?.etag)
+    return written !== undefined
+  }
+
+  /**
+   * Takes the lease by `take`, if nothing was written since `found`, and writes the record of the grant unless it is written
+   * already. Resolves with `undefined` if another writer was faster.
+   */
+  async #grant(
+    resource: LeaseResource,
+    found: Found,
+    grant: StoredGrant,
+    isWritten: boolean,
+    call: StoreCall,
+    take: (options: LeaseOperationOptions) => Promise<unknown>,
+  ): Promise<AcquireOutcome | undefined> {
+    const { name, owner, grantId, fencingToken, ttl, previous } = grant
+    const record = withGrant(found.metadata, grant)
+    const abortSignal = call.signal
+    try {
+      await take({ conditions: resource.unwritten(found), abortSignal })
+    } catch (error) {
+      if (isStatus(error, 412) || isStatus(error, 404)) return undefined
+      if (!isLeaseConflict(error)) throw error
+      return { granted: false, ...holderOf(name, found) }
+    }
+    const outcomeAt = (etag: string | undefined): AcquireOutcome => {
+      const granted = { name, owner, grantId, fencingToken, ttl, ...(etag === undefined ? {} : { etag }) }
+      return { granted: true, grant: granted, ...(previous && { previous }) }
+    }
+    if (isWritten) return outcomeAt(found.etag)
+    // The token is already that of the next second.
+    if (this.#writes.mayHaveReturned(name, found)) await settling(this.#clock, call)
+    try {
+      const written = await resource.write(record, grantId, found, abortSignal)
+      this.#writes.set(name, written?.etag)
+      return written && outcomeAt(written.etag)
+    } catch (error) {
+      // No owner knows of a lease without a record.
+      if (isRefusal(error))
+        await resource
+          .leaseClient(grantId)
+          .releaseLease({ abortSignal })
+          .catch(() => {})
+      throw error
+    }
+  }
+}
