@@ -10,7 +10,7 @@ import {
   statfsSync,
   statSync,
 } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { LeaseUnavailableError } from '@leasehold/core'
 import { databaseFile } from './boot.js'
 import { failureOf, misconfigured } from './failure-of.js'
@@ -112,9 +112,8 @@ export class LeaseFolder {
 
   /** Creates the folder, or one in it, if it does not exist, also if it was deleted meanwhile. */
   make(path = this.path): void {
-    const made = mkdirSync(path, { recursive: true, mode: this.#mode })
     // The umask of the process removes the permissions of other users.
-    if (made !== undefined) chmodSync(path, this.#mode)
+    if (makeFolder(path, this.#mode)) chmodSync(path, this.#mode)
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   }
 
@@ -134,6 +133,24 @@ export class LeaseFolder {
       `the folder ${this.path} is on ${network}, which several machines may share, but a folder holds the leases of one ` +
         'machine: choose a folder on a local disk, or a store for several machines',
     )
+  }
+}
+
+/**
+ * Creates a folder and its parents; returns `false` if it exists. `mkdirSync` with `recursive` never returns where a file
+ * system takes no folders, such as `/proc`.
+ */
+function makeFolder(path: string, mode: number): boolean {
+  try {
+    mkdirSync(path, mode)
+    return true
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST' && statSync(path).isDirectory()) return false
+    const parent = dirname(path)
+    if (code !== 'ENOENT' || existsSync(parent)) throw error
+    makeFolder(parent, mode)
+    return makeFolder(path, mode)
   }
 }
 

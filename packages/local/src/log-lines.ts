@@ -1,4 +1,4 @@
-import { parsedJSON } from '@leasehold/core/store'
+import { parsedJSON, shownText } from '@leasehold/core/store'
 import { misconfigured } from './failure-of.js'
 import type { LogFile } from './log-file.js'
 
@@ -83,7 +83,7 @@ export function readHeader(file: LogFile, path: string): LogHeader {
   }
   if (header.schema === SCHEMA) return header
   throw misconfigured(
-    `the lease database ${path} has version ${header.schema}, and this package needs ${SCHEMA}: ` +
+    `the lease database ${path} has version ${shownText(String(header.schema))}, and this package needs ${SCHEMA}: ` +
       'use the same version of @leasehold/local in all processes of the folder',
   )
 }

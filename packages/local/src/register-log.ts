@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { linkSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
+import { basename } from 'node:path'
 import { LeaseUnavailableError } from '@leasehold/core'
+import { shownText } from '@leasehold/core/store'
 import { failureOf } from './failure-of.js'
 import type { LeaseFolder } from './lease-folder.js'
 import { identityOf, LogFile } from './log-file.js'
@@ -296,13 +298,15 @@ export class RegisterLog<V, C> {
   #succeed({ next }: SealLine): void {
     const { folder, durable } = this.#options
     const { file } = this.#use()
-    if (isAt(this.#path, file)) {
+    // Another user may have written it: it must not name a file elsewhere.
+    const isDraft = next.startsWith(`${this.#options.file}-`) && basename(next) === next
+    if (isDraft && isAt(this.#path, file)) {
       renameUnlessGone(folder.file(next), this.#path)
       if (durable) folder.flush()
     }
     if (isAt(this.#path, file)) {
       throw new LeaseUnavailableError(
-        `${this.#path} ends with a reference to ${next}, and that file is missing: stop the processes that use the ` +
+        `${this.#path} ends with a reference to ${shownText(next)}, and that file is missing: stop the processes that use the ` +
           'folder, delete the former, and start them again',
         { store: 'local' },
       )

@@ -28,6 +28,10 @@ describe('a folder that cannot be used', () => {
     expect(readFileSync(file, 'utf8')).toBe('mine')
   })
 
+  it.skipIf(!existsSync('/proc/self'))('where no folder can be made: an error, and no wait for ever', () => {
+    expect(() => new LocalLeaseStore({ folder: '/proc/leases' })).toThrow(LeaseUnavailableError)
+  })
+
   it.each([
     [0x6969, 'NFS'],
     [-11317950, 'CIFS'],
@@ -67,6 +71,15 @@ describe('a folder that cannot be used', () => {
     const folder = temporaryFolder()
     writeFileSync(join(folder, 'epoch'), 'garbage')
     expect(() => new LocalLeaseStore({ folder })).toThrow(/epoch is damaged.*Delete it/s)
+  })
+
+  it('of a version that is a text: the error has it in one line', () => {
+    const folder = temporaryFolder()
+    const header = { leasehold: 'local', schema: 'x\n\u001b[2J', generation: 1, begun: 0, facts: {} }
+    writeFileSync(join(folder, 'leases-x.mdb'), `${JSON.stringify(header)}\n`)
+    expect(() => new LocalLeaseStore({ folder, clock: new VirtualClock(), bootId: 'x' })).toThrow(
+      /version x\\u\{a\}\\u\{1b\}/,
+    )
   })
 
   it.each([3, 5])('of another version of this package: rejected (%i)', (schema) => {

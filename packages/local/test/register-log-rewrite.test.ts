@@ -1,4 +1,13 @@
-import { appendFileSync, linkSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  appendFileSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { LeaseUnavailableError } from '@leasehold/core'
 import { temporaryFolder } from '@leasehold/testing'
@@ -124,6 +133,19 @@ describe('a log that has grown', () => {
     expect(() => log.refresh()).toThrow(LeaseUnavailableError)
     expect(() => log.refresh()).toThrow('test.mdb-2-gone')
   })
+
+  it.each(['../mine', 'mine', 'test.mdb-/../mine'])(
+    'that names %s, which is no draft of it, does not move that file',
+    (next) => {
+      const { path, log, file } = openLog(join(temporaryFolder(), 'leases'))
+      mkdirSync(join(path, 'test.mdb-'))
+      const mine = join(path, next)
+      writeFileSync(mine, 'a letter')
+      appendFileSync(file, `\n${JSON.stringify({ seal: { base: 1e6, next } })}\n`)
+      expect(() => log.refresh()).toThrow(LeaseUnavailableError)
+      expect(readFileSync(mine, 'utf8')).toBe('a letter')
+    },
+  )
 
   it('leaves out retired values, and adds one that is changed meanwhile', () => {
     let meanwhile: (() => void) | undefined

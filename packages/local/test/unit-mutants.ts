@@ -82,4 +82,12 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/sticky-folder.test.ts',
     name: 'has a log that is not ended',
   },
+  {
+    title: 'log: its end may name a file elsewhere, which is moved',
+    file: 'src/register-log.ts',
+    find: 'if (isDraft && isAt(',
+    replace: 'if (isAt(',
+    test: 'test/register-log-rewrite.test.ts',
+    name: 'that names ../mine, which is no draft of it',
+  },
 ]
