@@ -49,14 +49,21 @@ export function failureOf(
 
 /** The error for a request without an answer. */
 export function unanswered(error: unknown): LeaseUnavailableError {
-  const { code, message } = error as NodeJS.ErrnoException
-  const shown = code === undefined || message.includes(code) ? message : `${message} (${code})`
+  const { code, message, syscall } = error as NodeJS.ErrnoException
+  // A host with several addresses has an error for each, and an empty message.
+  const each = error instanceof AggregateError ? error.errors.map(({ message: one }: Error) => one).join(', ') : message
+  const shown = code === undefined || each.includes(code) ? each : `${each} (${code})`
+  const details = { store: 'consul', cause: error }
+  // No connection was made, so the request was certainly not applied.
+  if (error instanceof AggregateError || syscall === 'connect' || syscall === 'getaddrinfo') {
+    return new LeaseUnavailableError(
+      `the Consul agent cannot be reached: ${shown}. Check the addresses, and whether an agent runs there`,
+      details,
+    )
+  }
   return new LeaseUnavailableError(
     `the Consul agent did not answer: ${shown}. The request may have been applied: try again`,
-    {
-      store: 'consul',
-      cause: error,
-    },
+    details,
   )
 }
 

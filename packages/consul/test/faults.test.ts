@@ -7,6 +7,7 @@ import { AbortableCall } from '@leasehold/core/store'
 import { freePort } from '@leasehold/testing'
 import { describeConsul } from '@leasehold/testing/describe-consul'
 import { describe, expect, it } from 'vitest'
+import { unanswered } from '../src/failure-of.js'
 import { lost, never, renewed, Scene, sessionOf } from './support/scene.js'
 
 /** The operations of a lease, each with its outcome. */
@@ -128,9 +129,23 @@ describe('an answer', () => {
     server.close()
   })
 
-  it('of nobody is unavailable', async () => {
-    const store = new ConsulLeaseStore({ addresses: [`http://127.0.0.1:${await freePort()}`] })
-    await expect(store.read('job', never)).rejects.toMatchObject({ code: 'unavailable' })
+  it.for(['127.0.0.1', 'localhost'])('of nobody at %s is unavailable', async (host) => {
+    const store = new ConsulLeaseStore({ addresses: [`http://${host}:${await freePort()}`] })
+    await expect(store.read('job', never)).rejects.toMatchObject({
+      code: 'unavailable',
+      message: expect.stringMatching(/cannot be reached: \w.*ECONNREFUSED.*Check the addresses/),
+    })
     await store.close()
+  })
+
+  it('of nobody at any address of a host names all reasons', () => {
+    const reasons = ['connect ECONNREFUSED ::1:8500', 'connect ECONNREFUSED 127.0.0.1:8500']
+    const error = new AggregateError(reasons.map((reason) => new Error(reason)))
+    expect(unanswered(error).message).toContain(`cannot be reached: ${reasons.join(', ')}. Check the addresses`)
+  })
+
+  it('that is cut off says that the request may have been applied', () => {
+    const error = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' })
+    expect(unanswered(error).message).toContain('may have been applied')
   })
 })

@@ -7,6 +7,7 @@ import {
 } from '@leasehold/core'
 import { isNoSpace, isRpcError, type RpcError } from './client/rpc-error.js'
 
+const UNAVAILABLE = 14
 const UNAUTHENTICATED = 16
 const PERMISSION_DENIED = 7
 
@@ -17,7 +18,7 @@ const PERMISSION_DENIED = 7
 export function failureOf(operation: string, leaseName: string, error: unknown, access = 'the prefix'): LeaseError {
   if (error instanceof LeaseError) return error
   const details: LeaseErrorDetails = { leaseName, store: 'etcd', cause: error }
-  const message = isRpcError(error) ? error.details : error instanceof Error ? error.message : String(error)
+  const message = isRpcError(error) ? textOf(error) : error instanceof Error ? error.message : String(error)
   const failed = `${operation} of lease '${leaseName}' failed: ${message}`
   if (isNoSpace(error)) {
     return new LeaseUnavailableError(
@@ -41,6 +42,9 @@ function rpcFailure(
   if (code === UNAUTHENTICATED || /invalid user ID or password|user name is empty/.test(text)) {
     return new LeaseUnauthorisedError(`${failed}: check the username and the password`, details)
   }
+  if (code === UNAVAILABLE && !text.includes('etcdserver')) {
+    return new LeaseUnavailableError(`${failed}: check the endpoints, and whether etcd runs there`, details)
+  }
   if (/too many operations/.test(text)) {
     return new LeaseConfigurationError(`${failed}: leave --max-txn-ops of etcd at 128 or above`, details)
   }
@@ -48,4 +52,10 @@ function rpcFailure(
     return new LeaseConfigurationError(`${failed}: the server must be etcd 3.4 or later`, details)
   }
   return new LeaseUnavailableError(failed, details)
+}
+
+/** The text of the server, or of gRPC where there was no answer: without its time stamps, and without its empty last part. */
+function textOf({ details }: RpcError): string {
+  const text = details.replaceAll(/\s+/g, ' ').replace(/ ?Resolution note: ?$/, '')
+  return text.replaceAll(/ ?\(\d{4}-[\d-]+T[\d:.]+Z\)/g, '').replace(/\.$/, '')
 }

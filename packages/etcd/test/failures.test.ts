@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
 import { EtcdClient, EtcdLeaseStore } from '@leasehold/etcd'
-import { eventually } from '@leasehold/testing'
+import { eventually, freePort } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -129,4 +129,18 @@ describe('without a server,', () => {
     expect(() => new EtcdClient(options)).toThrow(LeaseConfigurationError)
     expect(() => new EtcdClient(options)).toThrow(message)
   })
+})
+
+describe('no server', () => {
+  it('is an error in one line that names the endpoint, the reason and what to check', () =>
+    Scene.play(async (scene) => {
+      const endpoint = `127.0.0.1:${await freePort()}`
+      const store = scene.storeWith({ endpoints: [`http://${endpoint}`] })
+      const failure: unknown = await store.read('job', within(10_000)).catch((error: unknown) => error)
+      expect(failure).toBeInstanceOf(LeaseUnavailableError)
+      expect((failure as Error).message).toBe(
+        `read of lease 'job' failed: No connection established. Last error: Error: connect ECONNREFUSED ${endpoint}: ` +
+          'check the endpoints, and whether etcd runs there',
+      )
+    }))
 })
