@@ -88,9 +88,9 @@ function loadSystemLock(): SystemLock {
     const reason = error instanceof Error ? error.message.split('\n')[0] : String(error)
     throw misconfigured(
       'LocalGuard needs native code that cannot be loaded here: fs-native-extensions on ' +
-        `${process.platform}-${process.arch} (${reason}). Install it, and on Alpine Linux use an image with glibc, such ` +
-        'as node:20-slim. Or check the fencing token elsewhere: with the guard of another store, or in the statement that ' +
-        'writes. LocalLeaseStore itself needs no native code',
+        `${process.platform}-${process.arch} (${reason}). Install it where the program runs: a bundle does not contain it. ` +
+        'On Alpine Linux, use an image with glibc, such as node:20-slim. Or check the fencing token elsewhere: with the ' +
+        'guard of another store, or in the statement that writes. LocalLeaseStore itself needs no native code',
       error,
     )
   }

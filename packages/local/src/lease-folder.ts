@@ -42,7 +42,10 @@ export interface LeaseFolderOptions {
 
 export class LeaseFolder {
   readonly path: string
-  /** The permissions of created files. */
+  /**
+   * The permissions of created files: those of the mode, and those of the users who may write to the folder. A process that
+   * gives no mode must not take a file away from the others when it replaces it.
+   */
   readonly fileMode: number
   /** The permissions of created folders. */
   readonly #mode: number
@@ -60,15 +63,20 @@ export class LeaseFolder {
       throw misconfigured(`mode must be permission bits such as 0o700 or 0o770, not ${String(mode)}`)
     }
     this.path = resolve(folder)
-    this.fileMode = mode & 0o666
     this.#mode = mode
     this.#statfs = statfs
     try {
       this.make()
+      this.fileMode = (mode & 0o666) | permissionsOf(statSync(this.path).mode)
     } catch (error) {
       throw failureOf(error, this.path)
     }
     this.#checkFileSystem()
+  }
+
+  /** Whether all users may use a file, whoever owns it. */
+  get isForAll(): boolean {
+    return (this.fileMode & 0o006) === 0o006
   }
 
   file(name: string): string {
@@ -112,8 +120,10 @@ export class LeaseFolder {
 
   /** Creates the folder, or one in it, if it does not exist, also if it was deleted meanwhile. */
   make(path = this.path): void {
+    // Those who may read a file in the folder may also enter a folder in it.
+    const mode = path === this.path ? this.#mode : this.fileMode | ((this.fileMode & 0o444) >> 2)
     // The umask of the process removes the permissions of other users.
-    if (makeFolder(path, this.#mode)) chmodSync(path, this.#mode)
+    if (makeFolder(path, mode)) chmodSync(path, mode)
     accessSync(path, constants.R_OK | constants.W_OK | constants.X_OK)
   }
 
@@ -161,6 +171,15 @@ function fsyncOf(path: string, flags: string): void {
   } finally {
     closeSync(descriptor)
   }
+}
+
+/** Reading and writing, for each class of users who may create and remove files in a folder with this mode. */
+function permissionsOf(mode: number): number {
+  // There, a file has one user.
+  if ((mode & STICKY) !== 0) return 0
+  const group = (mode & 0o030) === 0o030 ? 0o060 : 0
+  const others = (mode & 0o003) === 0o003 ? 0o006 : 0
+  return group | others
 }
 
 function describe(folder: unknown): string {

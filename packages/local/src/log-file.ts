@@ -1,4 +1,4 @@
-import { closeSync, constants, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { closeSync, constants, fchownSync, fdatasyncSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
 
 const CHUNK = 64 * 1024
 const NEWLINE = 0x0a
@@ -34,6 +34,17 @@ export class LogFile {
   static create(path: string, mode: number): LogFile {
     const { O_RDWR, O_APPEND, O_CREAT, O_EXCL } = constants
     return new LogFile(openSync(path, O_RDWR | O_APPEND | O_CREAT | O_EXCL, mode))
+  }
+
+  /**
+   * Gives the file the group of another one, and its owner where this process may, so that its users may use this one too.
+   * Throws if this user may not.
+   */
+  belongTo(other: LogFile): void {
+    const { uid, gid } = fstatSync(other.#file)
+    const own = fstatSync(this.#file)
+    if (own.uid === uid && own.gid === gid) return
+    fchownSync(this.#file, process.geteuid?.() === 0 ? uid : own.uid, gid)
   }
 
   /** The end of the part that was read, in bytes. */

@@ -255,6 +255,7 @@ export class RegisterLog<V, C> {
       folder.checkReplaceable(this.#path)
       successor = LogFile.create(folder.file(draft), folder.fileMode)
       folder.share([folder.file(draft)])
+      if (!folder.isForAll) successor.belongTo(file)
       const header = headerLine({ generation: generation + 1, begun, facts: extract.facts })
       successor.append([header, ...extract.lines])
       // From here on a line of the log may name the draft, even if writing it fails.

@@ -90,4 +90,20 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/register-log-rewrite.test.ts',
     name: 'that names ../mine, which is no draft of it',
   },
+  {
+    title: 'shared folder: a process that gives no mode takes files away from the others',
+    file: 'src/lease-folder.ts',
+    find: '(mode & 0o666) | permissionsOf(statSync(this.path).mode)',
+    replace: 'mode & 0o666',
+    test: 'test/shared-folder.test.ts',
+    name: 'does not take the log away from the other users when it rewrites the log',
+  },
+  {
+    title: 'shared folder: root takes the log away from its owner',
+    file: 'src/register-log.ts',
+    find: '      if (!folder.isForAll) successor.belongTo(file)\n',
+    replace: '',
+    test: 'test/shared-folder.test.ts',
+    name: 'does not take the log away from its owner when it rewrites the log',
+  },
 ]
