@@ -1,5 +1,5 @@
 import { createLease, LeaseConfigurationError, MemoryLeaseStore, readLease } from '@leasehold/core'
-import { LeaderElection, LeaseManager, Once, PartitionGroup } from '@leasehold/recipes'
+import { LeaderElection, LeaseManager, Once, PartitionGroup, Schedule } from '@leasehold/recipes'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 
@@ -41,10 +41,31 @@ async function lead({ clock, store, options, settled }: Place): Promise<unknown>
   return error
 }
 
+/** Attends to a tick. */
+async function attend({ clock, store, options, settled }: Place): Promise<void> {
+  const lines: string[] = []
+  const logger = { ...options.logger, warn: (line: string) => void lines.push(line) }
+  const now = (): Date => new Date(clock.now())
+  const schedule = new Schedule(store, { name: NAME, every: 1_000, work: () => {}, clock, logger, now })
+  schedule.start()
+  await clock.time.advance(20_000)
+  await settled(schedule.stop())
+  const reading = settled(schedule.read())
+  const isRefused = await reading.then(
+    () => false,
+    () => true,
+  )
+  // At growing intervals.
+  expect(lines.length).toBeLessThanOrEqual(3)
+  expect(lines.filter((line) => line.includes('is a name of the recipe')).length > 0).toBe(isRefused)
+  await reading
+}
+
 const users: Readonly<Record<string, (place: Place) => Promise<unknown>>> = {
   once: ({ store, options, settled }) => settled(new Once(store, options).run(NAME, async () => 'by once')),
   'lease-manager': ({ store, options, settled }) =>
     settled(new LeaseManager(store, options).processEach([NAME], async () => {})),
+  schedule: attend,
   'leader-election': async (place) => {
     const error = await lead(place)
     if (error !== undefined) throw error

@@ -1,6 +1,7 @@
-import type { Metadata } from '@leasehold/core'
+import type { LeaseErrorDetails, Metadata } from '@leasehold/core'
 import { reasonOf } from '@leasehold/core/store'
 import { sizeOf } from '../metadata-room.js'
+import { checkRecipe, ofRecipe } from '../record-kind.js'
 
 /**
  * How a run of a schedule ended: `running` while it has not. `timed-out`: aborted after `atMostFor`. `interrupted`: its
@@ -35,7 +36,9 @@ export interface ScheduleRecord {
   readonly plan?: string | undefined
 }
 
-export function fromMetadata(metadata: Metadata | undefined): ScheduleRecord {
+/** The facts in the metadata of a record. Throws a `LeaseConfigurationError` if another recipe has written them. */
+export function fromMetadata(metadata: Metadata | undefined, details: LeaseErrorDetails): ScheduleRecord {
+  checkRecipe('schedule', metadata, details)
   const tick = Date.parse(metadata?.tick ?? '')
   return {
     tick: Number.isNaN(tick) ? undefined : tick,
@@ -51,12 +54,12 @@ export function fromMetadata(metadata: Metadata | undefined): ScheduleRecord {
  */
 export function toMetadata(record: ScheduleRecord, room: number): Metadata {
   const { tick, run, last, plan } = record
-  const metadata = {
+  const metadata = ofRecipe('schedule', {
     ...(tick === undefined ? {} : { tick: new Date(tick).toISOString() }),
     ...(run === undefined ? {} : { run: JSON.stringify(run) }),
     ...(last === undefined ? {} : { last: JSON.stringify(last) }),
     ...(plan === undefined ? {} : { plan }),
-  }
+  })
   if (sizeOf(metadata) <= room) return metadata
   if (run?.error !== undefined || last?.error !== undefined) {
     return toMetadata({ ...record, run: withoutError(run), last: withoutError(last) }, room)

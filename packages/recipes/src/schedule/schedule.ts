@@ -171,7 +171,7 @@ export class Schedule implements AsyncDisposable {
   /** The next tick, and the running and the last run of any instance, from the record. Rejects if it cannot be read. */
   async read(): Promise<ScheduleStatus> {
     const record = await this.#readRecord()
-    const { tick, run, last } = fromMetadata(record?.metadata)
+    const { tick, run, last } = fromMetadata(record?.metadata, { leaseName: this.#options.name })
     const isRunning = isLocked(record) && run?.outcome === 'running' && run.owner === record?.owner
     const next = this.#table.next(Math.max(this.#wall(), tick ?? Number.NEGATIVE_INFINITY))
     return {
@@ -251,9 +251,9 @@ export class Schedule implements AsyncDisposable {
         return fate === 'refused' ? 'decided' : fate
       }
       const record = await this.#readRecord()
-      this.#outage.onAnswer()
-      const found = fromMetadata(record?.metadata)
+      const found = fromMetadata(record?.metadata, { leaseName: this.#options.name })
       const { tick, run } = found
+      this.#outage.onAnswer()
       this.#otherPlan.onRecord(found)
       if (tick === undefined ? isCatchUp : tick >= due) return 'decided'
       if (isLocked(record)) return run?.outcome === 'running' ? 'overrun' : 'refused'

@@ -85,7 +85,8 @@ export class TickRunner {
 
   async #decide(held: Held, due: number, isOverrun: boolean, begin: () => void): Promise<TickFate> {
     const { clock, report } = this.#around
-    const found = fromMetadata(this.#lease.previous)
+    const { name: leaseName, owner } = this.#lease.settings
+    const found = fromMetadata(this.#lease.previous, { leaseName, owner })
     // A tick is never run after a later one, whatever the clock of this machine says.
     if (found.tick !== undefined && found.tick >= due) return 'decided'
     // A run that still looks running has died: then the tick was not overrun.
@@ -94,7 +95,6 @@ export class TickRunner {
       return 'skipped'
     }
     const startedAt = clock.now()
-    const { owner } = this.#lease.settings
     const run: ScheduledRun = { due: shown(due), owner, startedAt: this.#wallTime(), outcome: 'running' }
     // Confirmed before the work starts: the tick is then not run again, even if this process dies now.
     await this.#record(held, { tick: due, run, last: endedRun(found.run) })

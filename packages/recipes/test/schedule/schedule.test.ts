@@ -156,7 +156,7 @@ describe('a schedule', () => {
       outcome: 'running',
     }
     const plan = 'every 600000 ms from 1970-01-01T00:00:00.000Z'
-    expect(recorded).toEqual({ tick: run.due, run: JSON.stringify(run), plan })
+    expect(recorded).toEqual({ recipe: 'schedule', tick: run.due, run: JSON.stringify(run), plan })
   })
 
   it('keeps the name for atLeastFor, so that instances without a record run no tick twice', async () => {
