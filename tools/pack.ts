@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
@@ -39,7 +39,10 @@ function packInto(folder: string, packed: readonly Workspace[]): readonly string
 }
 
 function npm(args: readonly string[], cwd: string, output: 'pipe' | 'inherit' = 'pipe'): string {
-  return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', output, 'inherit'] }) ?? ''
+  const { status, stdout } = spawnSync('npm', args, { cwd, encoding: 'utf8', stdio: ['ignore', output, 'inherit'] })
+  // npm has said why.
+  if (status !== 0) process.exit(status ?? 1)
+  return stdout ?? ''
 }
 
 function main([target, ...given]: readonly string[]): void {

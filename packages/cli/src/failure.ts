@@ -1,7 +1,7 @@
 import { LeaseError, type LeaseErrorCode } from '@leasehold/core'
+import { shownLines, shownText } from '@leasehold/core/store'
 import { exitCodes } from './exit-codes.js'
 import { WatchdogError } from './run/watchdog-error.js'
-import { printable } from './table.js'
 import { UsageError } from './usage-error.js'
 
 const codes: Readonly<Record<LeaseErrorCode, number>> = {
@@ -17,22 +17,18 @@ const codes: Readonly<Record<LeaseErrorCode, number>> = {
 
 /** The text that the command line shows for an error, without control characters of others, and its exit code. */
 export function failureOf(error: unknown): { readonly message: string; readonly exitCode: number } {
-  const message = printable(error instanceof Error ? error.message : String(error))
+  const message = shownText(error instanceof Error ? error.message : String(error))
   if (error instanceof UsageError) return { message, exitCode: exitCodes.usage }
   if (error instanceof WatchdogError) return { message, exitCode: exitCodes.system }
   if (error instanceof LeaseError) return { message: inCommands(message), exitCode: codes[error.code] }
   // An error of a configuration file: of another package, whose class need not be loaded to recognise it.
   if (error instanceof Error && /^Config\w*Error$/.test(error.name))
-    return { message: printableLines(error.message), exitCode: exitCodes.configuration }
+    return { message: shownLines(error.message), exitCode: exitCodes.configuration }
   const stack = error instanceof Error ? error.stack : undefined
-  return { message: stack === undefined ? message : printableLines(stack), exitCode: exitCodes.internal }
+  return { message: stack === undefined ? message : shownLines(stack), exitCode: exitCodes.internal }
 }
 
 /** Errors of providers speak to programmers: the same advice, for the shell. */
 function inCommands(message: string): string {
   return message.replace(/call migrate\(\) of @leasehold\/[\w-]+/, "run 'leasehold migrate' with the same store")
-}
-
-function printableLines(text: string): string {
-  return text.split('\n').map(printable).join('\n')
 }

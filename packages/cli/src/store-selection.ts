@@ -2,11 +2,11 @@ import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import type { Config } from '@leasehold/config'
 import { type ConfiguredStore, LeaseConfigurationError, LeaseProvider, type Logger } from '@leasehold/core'
+import { shownText } from '@leasehold/core/store'
 import type { OptionValues } from './command-declaration.js'
 import type { storeOptions } from './declarations.js'
 import { installCommand } from './install-command.js'
 import { type StoreKind, storeKinds } from './store-kinds.js'
-import { printable } from './table.js'
 import type { Terminal } from './terminal.js'
 import { checkExclusive, didYouMean, UsageError } from './usage-error.js'
 
@@ -130,7 +130,7 @@ export function userFolder(env: Terminal['env']): string {
 
 /** Writes warnings and errors of the library, each on a line of its own: the message of an error follows, without its stack. */
 export function loggerOf(terminal: Pick<Terminal, 'errors'>): Logger {
-  return loggerWith((line) => void terminal.errors.write(`leasehold: ${printable(line)}\n`))
+  return loggerWith((line) => void terminal.errors.write(`leasehold: ${shownText(line)}\n`))
 }
 
 /** The same, with the lines written by `say`. */

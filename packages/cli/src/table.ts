@@ -1,4 +1,5 @@
 import { styleText } from 'node:util'
+import { shownText } from '@leasehold/core/store'
 import { hasColours, type Terminal } from './terminal.js'
 
 /** A colour of a cell. */
@@ -34,10 +35,5 @@ export function writeTable(
 }
 
 function textOf(cell: Cell): string {
-  return printable(typeof cell === 'string' ? cell : cell[0])
-}
-
-/** Names, owners and metadata are other people's texts: control characters in them must not reach a terminal. */
-export function printable(text: string): string {
-  return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, (mark) => `\\u{${mark.codePointAt(0)?.toString(16)}}`)
+  return shownText(typeof cell === 'string' ? cell : cell[0])
 }

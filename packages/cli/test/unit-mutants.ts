@@ -69,7 +69,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'errors: a text of another user commands the terminal',
     file: 'src/failure.ts',
-    find: 'printable(error instanceof Error ? error.message : String(error))',
+    find: 'shownText(error instanceof Error ? error.message : String(error))',
     replace: '(error instanceof Error ? error.message : String(error))',
     test: 'test/control-characters.test.ts',
     name: 'from the failure of a store',

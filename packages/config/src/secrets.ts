@@ -20,18 +20,29 @@ export function isSecretPath(path: readonly string[]): boolean {
   return path.some(isSecretKey)
 }
 
-/**
- * A user, or a user and a password, after the scheme of a URL, which may lack its slashes. A password may have any sign in
- * it, so it goes up to the last @ before the next URL.
- */
-const LOGIN = /(\b[a-z][\w+.-]*:(?:\/\/)?)(?:[^\s/@:]*:(?:(?!\b[a-z][\w+.-]*:\/\/)\S){0,2000}|[^\s/@]*)@/gi
+/** The beginning of a URL, which may lack its slashes. */
+const SCHEME = /\b[a-z][\w+.-]{0,30}:(?:\/\/)?/i
+
+/** Where the next URL begins in a text without spaces. */
+const NEXT = /(?=\b[a-z][\w+.-]{0,30}:\/\/)/i
 
 /** An argument of a URL, such as `?password=…`. */
-const ARGUMENT = /([?&]([^=&#\s]+)=)[^&#\s]+/g
+const ARGUMENT = /([?&]([^=&#\s]{1,100})=)[^&#\s]+/g
 
 /** Masks the user and the password of all URLs in a text, and arguments that are secrets. */
 export function maskUrls(text: string): string {
   return text
-    .replaceAll(LOGIN, `$1${MASK}@`)
+    .replaceAll(/\S+/g, (word) => (word.includes('@') ? word.split(NEXT).map(maskLogin).join('') : word))
     .replaceAll(ARGUMENT, (whole, start: string, key: string) => (isSecretKey(key) ? `${start}${MASK}` : whole))
+}
+
+/** A password may have any sign in it, so the login of a URL goes up to its last @. A user without a password has no slash. */
+function maskLogin(url: string): string {
+  const scheme = SCHEME.exec(url)
+  if (scheme === null) return url
+  const start = scheme.index + scheme[0].length
+  const user = /^[^:/@]*/.exec(url.slice(start))?.[0] ?? ''
+  const slash = url.indexOf('/', start)
+  const end = url[start + user.length] === ':' || slash < 0 ? url.lastIndexOf('@') : url.lastIndexOf('@', slash)
+  return end < start ? url : `${url.slice(0, start)}${MASK}${url.slice(end)}`
 }

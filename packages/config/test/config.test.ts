@@ -111,6 +111,21 @@ describe('layers', () => {
   })
 })
 
+describe('environment variables', () => {
+  it('make a configuration by themselves', () => {
+    const config = Config.fromEnvironment({
+      LEASEHOLD_LEASE_MAX__HOLD: '1h',
+      CONFIG_FORCE_jobs_nightly_max__hold: '2h',
+      OTHER: 'x',
+    })
+    expect(config.toObject()).toEqual({
+      leasehold: { lease: { 'max-hold': '1h' } },
+      jobs: { nightly: { 'max-hold': '2h' } },
+    })
+    expect(config.originOf('leasehold.lease.max-hold')?.source).toBe('environment variable LEASEHOLD_LEASE_MAX__HOLD')
+  })
+})
+
 describe('secrets', () => {
   const secret = parseHocon(
     `db { password = hunter2, url = "redis://me:hunter2@host/0", connection-string = "AccountKey=hunter2"
@@ -132,6 +147,26 @@ describe('secrets', () => {
       expect(text).toContain('me')
     }
   })
+
+  it.each([
+    ['redis:me:hunter2@db', 'redis:***@db'],
+    ['redis://me:hunter2@db:6379/0', 'redis://***@db:6379/0'],
+    ['redis://me:hunt/er2@db', 'redis://***@db'],
+    ['redis://me:hunter@2@db', 'redis://***@db'],
+    ['http://a:hunter2@x:1,http://b:hunter2@y:2', 'http://***@x:1,http://***@y:2'],
+    ['postgres://db/app?user=me&password=hunter2&x=1', 'postgres://db/app?user=me&password=***&x=1'],
+    ['consul://:hunter2@agent', 'consul://***@agent'],
+  ])('the login of %s is masked', (url, shown) => {
+    expect(Config.from({ url }).toJSON()).toEqual({ url: shown })
+  })
+
+  it.each([
+    '@leasehold/redis',
+    'file:///srv/node_modules/@leasehold/x.mjs',
+    './node_modules/@a/b',
+    'mail to: me@db',
+    'a?b=c',
+  ])('%s has no login', (text) => expect(Config.from({ text }).toJSON()).toEqual({ text }))
 
   it('other values are not masked', () => {
     const shown = Config.from({ text: 'a: Infinity', endless: [Number.POSITIVE_INFINITY], __proto__: null })

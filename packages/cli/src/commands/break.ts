@@ -1,12 +1,12 @@
 import { createInterface } from 'node:readline/promises'
 import { breakLease, type LeaseRecord, readLease } from '@leasehold/core'
+import { shownText } from '@leasehold/core/store'
 import type { Action } from '../command.js'
 import type { breakCommand } from '../declarations.js'
 import { durationText, instantText } from '../duration-text.js'
 import { exitCodes } from '../exit-codes.js'
 import { isHeld } from '../lease-table.js'
 import { openStore } from '../store-selection.js'
-import { printable } from '../table.js'
 import { type Terminal, writeJSON } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
@@ -21,7 +21,7 @@ export const breakOne: Action<typeof breakCommand> = async ({ operands, options 
   await using opened = await openStore(options, name, terminal)
   const record = await readLease(opened.store, name, { timeout, clock })
   if (record === undefined || !isHeld(record)) {
-    errors.write(`leasehold: nobody holds '${printable(name)}': there is nothing to break\n`)
+    errors.write(`leasehold: nobody holds '${shownText(name)}': there is nothing to break\n`)
     return exitCodes.no
   }
   if (yes !== true && !(await isConfirmed(questionOf(record), terminal))) {
@@ -40,14 +40,14 @@ export const breakOne: Action<typeof breakCommand> = async ({ operands, options 
   if (output === 'json') writeJSON(terminal, { name, owner: record.owner, ...only, remaining })
   else
     terminal.output.write(
-      `${printable(name)} is broken, and free ${remaining > 0 ? `in ${durationText(remaining)}` : 'now'}\n`,
+      `${shownText(name)} is broken, and free ${remaining > 0 ? `in ${durationText(remaining)}` : 'now'}\n`,
     )
   return exitCodes.ok
 }
 
 function questionOf({ name, owner, grantedAt, fencingToken }: LeaseRecord): string {
   const since = grantedAt === undefined ? '' : ` since ${instantText(grantedAt)}`
-  return printable(`'${name}' is held by ${owner || 'an unknown owner'}${since}, token ${fencingToken}. Break it?`)
+  return shownText(`'${name}' is held by ${owner || 'an unknown owner'}${since}, token ${fencingToken}. Break it?`)
 }
 
 /** Asks on the terminal; only a clear yes is one, and the end of the input is a no. */

@@ -1,9 +1,9 @@
 import { releaseLease } from '@leasehold/core'
+import { shownText } from '@leasehold/core/store'
 import type { Action } from '../command.js'
 import type { release } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 import { openStore } from '../store-selection.js'
-import { printable } from '../table.js'
 import { writeJSON } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
@@ -11,13 +11,13 @@ export const releaseOne: Action<typeof release> = async ({ operands, options }, 
   const [name = ''] = operands
   const { grant: grantId, timeout, output } = options
   if (grantId === undefined) {
-    throw new UsageError(`--grant ID is required: leasehold status ${printable(name)} -o json shows the grant in force`)
+    throw new UsageError(`--grant ID is required: leasehold status ${shownText(name)} -o json shows the grant in force`)
   }
   await using opened = await openStore(options, name, terminal)
   const released = await releaseLease(opened.store, name, { grantId, timeout, clock: terminal.clock })
   if (output === 'json') writeJSON(terminal, { name, grantId, released })
-  else if (released) terminal.output.write(`${printable(name)} is released\n`)
+  else if (released) terminal.output.write(`${shownText(name)} is released\n`)
   if (released) return exitCodes.ok
-  terminal.errors.write(`leasehold: that grant of '${printable(name)}' is not in force: nothing was changed\n`)
+  terminal.errors.write(`leasehold: that grant of '${shownText(name)}' is not in force: nothing was changed\n`)
   return exitCodes.no
 }

@@ -1,12 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { type LeaseStore, readLease } from '@leasehold/core'
+import { shownText } from '@leasehold/core/store'
 import { type StoreLaw, storeLaws } from '@leasehold/testkit'
 import type { Action } from '../command.js'
 import type { verify } from '../declarations.js'
 import { durationText } from '../duration-text.js'
 import { exitCodes } from '../exit-codes.js'
 import { openStore } from '../store-selection.js'
-import { printable, writeTable } from '../table.js'
+import { writeTable } from '../table.js'
 import { type Terminal, writeJSON } from '../terminal.js'
 import { didYouMean, UsageError } from '../usage-error.js'
 import { checkLaws, releaseAll, subjectOf, type Verdict } from '../verification.js'
@@ -85,7 +86,7 @@ function writeSummary(verdicts: readonly Verdict[], terminal: Terminal): void {
   writeTable(terminal, ['FAMILY', 'KEPT', 'BROKEN', 'SKIPPED'], rows)
   for (const { family, law, outcome, reason = '' } of verdicts) {
     if (outcome !== 'broken') continue
-    const lines = reason.split('\n').map((line) => `  ${printable(line)}\n`)
+    const lines = reason.split('\n').map((line) => `  ${shownText(line)}\n`)
     terminal.output.write(`broken: ${family}: ${law}\n${lines.join('')}`)
   }
 }

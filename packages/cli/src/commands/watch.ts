@@ -1,12 +1,11 @@
 import { LeaseError, type LeaseRecord, watchLease } from '@leasehold/core'
-import { AbortableCall, pause } from '@leasehold/core/store'
+import { AbortableCall, pause, shownText } from '@leasehold/core/store'
 import type { Action } from '../command.js'
 import type { watch } from '../declarations.js'
 import { durationText, instantText } from '../duration-text.js'
 import { exitCodes } from '../exit-codes.js'
 import { isHeld, leaseJSON } from '../lease-table.js'
 import { openStore } from '../store-selection.js'
-import { printable } from '../table.js'
 import { type Terminal, writeJSON } from '../terminal.js'
 
 const DEFAULT_INTERVAL = 1_000
@@ -34,7 +33,7 @@ export const watchOne: Action<typeof watch> = async ({ operands, options }, term
       }
     } catch (error) {
       if (!mayPass(error)) throw error
-      if (!isFailing) terminal.errors.write(`leasehold: ${printable((error as Error).message)}; watching again\n`)
+      if (!isFailing) terminal.errors.write(`leasehold: ${shownText((error as Error).message)}; watching again\n`)
       isFailing = true
       await pause(clock, interval, new AbortableCall())
     }
@@ -47,10 +46,10 @@ function lineOf(name: string, record: LeaseRecord | undefined, { output, clock }
   const time = wall === undefined ? '-' : instantText(wall)
   const { state = 'none', fencingToken = '-', remaining } = record ?? {}
   const holder = record !== undefined && isHeld(record) ? record.owner || 'unknown' : '-'
-  if (output.isTTY !== true) return [time, name, state, holder, String(fencingToken)].map(printable).join('\t')
+  if (output.isTTY !== true) return [time, name, state, holder, String(fencingToken)].map(shownText).join('\t')
   const by = holder === '-' ? '' : ` by ${holder}`
   const left = state === 'breaking' && remaining !== undefined ? `, free in ${durationText(remaining)}` : ''
-  return printable(`${time}  ${name} is ${state}${by}, token ${fencingToken}${left}`)
+  return shownText(`${time}  ${name} is ${state}${by}, token ${fencingToken}${left}`)
 }
 
 function mayPass(error: unknown): boolean {

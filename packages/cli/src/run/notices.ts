@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty'
-import { printable } from '../table.js'
+import { shownText } from '@leasehold/core/store'
 import { writeNow } from '../write-now.js'
 
 const STANDARD_ERROR = 2
@@ -49,5 +49,5 @@ export class Notices {
 
 /** Names and owners are other people's texts, and may be in any notice. */
 function lineOf(text: string): string {
-  return `leasehold: ${printable(text)}\n`
+  return `leasehold: ${shownText(text)}\n`
 }

@@ -89,7 +89,9 @@ describe.skipIf(process.platform !== 'linux')(
       const module = new URL('../stores/late-answers.mjs', import.meta.url).pathname
       const config = `${folder}/late.conf`
       writeFileSync(config, `leasehold.lease.lease-class = ${JSON.stringify(`${module}#lateLease`)}`)
-      const started = start(['run', 'x', '--quiet', '--config', config, ...wordsOf(options), '--', 'echo', 'started'], { folder })
+      const started = start(['run', 'x', '--quiet', '--config', config, ...wordsOf(options), '--', 'echo', 'started'], {
+        folder,
+      })
       await eventually('the grant', async () => (await heldIn(folder)).length > 0)
       started.child.kill('SIGTERM')
       test.expect(await started.ended).toEqual({ code: null, signal: 'SIGTERM', output: '', errors: '' })
