@@ -11,7 +11,7 @@ import { type Address, wrongTransport } from './transport.js'
 export const STALL_TIMEOUT = 500
 
 /** After how many milliseconds of silence the server is asked for its transport, and how long it may take to answer. */
-const SILENCE = 500
+const SILENCE = 1_500
 const LOOK_TIMEOUT = 1_000
 
 interface Opening {
