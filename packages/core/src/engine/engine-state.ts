@@ -213,6 +213,12 @@ function put(held: Held, into: Mutable<Held>): Held {
 
 type Mutable<T> = { -readonly [Field in keyof T]: T[Field] }
 
+/** Whether the lease is held and its next heartbeat has to be sent. */
+export function isHeartbeatDue(state: EngineState, now: number): boolean {
+  if (state.phase !== 'held' && state.phase !== 'jeopardy') return false
+  return state.call === undefined && state.heartbeatAt !== undefined && state.heartbeatAt <= now
+}
+
 /** Whether the lease is held and its next heartbeat not planned yet. */
 export function isUnplanned(state: EngineState): state is Held {
   const isHeld = state.phase === 'held' || state.phase === 'jeopardy'

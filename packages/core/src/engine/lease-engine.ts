@@ -10,6 +10,7 @@ import {
   awaits,
   type EngineState,
   hasUsualLimit,
+  isHeartbeatDue,
   isUnlimited,
   isUnplanned,
   limitOf,
@@ -166,20 +167,21 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   onRenewed(op: number, answer: unknown): void {
     const isConfirmed = awaits(this.#state, op) && isRenewed(answer)
     this.#step(isConfirmed ? confirmed : answerOf(this.rules, op, 'renew', answer))
-    this.arm()
+    this.arm(this.now)
   }
 
   onRenewalFailed(op: number, error: unknown): void {
     this.#step(failureOf(this.rules, op, 'renew', error))
-    this.arm()
+    this.arm(this.now)
   }
 
-  /** Brings the timer up to date. */
-  arm(): void {
+  /** Brings the timer up to date. A heartbeat that is due already, because the event loop is busy, is sent now. */
+  arm(now: number): void {
     if (isUnlimited(this.#state)) this.#step({ type: 'limit' })
-    if (isUnplanned(this.#state)) this.#step({ type: 'plan' })
     this.#toBeArmed = undefined
-    this.group.wake(this, this.#nextLook(), this.environment.clock)
+    if (isUnplanned(this.#state)) this.#step({ type: 'plan' })
+    if (isHeartbeatDue(this.#state, now)) this.onTimer()
+    else this.group.wake(this, this.#nextLook(), this.environment.clock)
   }
 
   #armSoon(): void {
@@ -205,7 +207,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     }
     const isDelayed = this.group.delays(this, this.#state, this.environment.clock)
     this.#step(isDelayed ? crowded : tick)
-    if (!isDelayed) this.arm()
+    if (!isDelayed) this.arm(this.now)
   }
 
   /** Those too that came while another grant was being released or taken back. */
@@ -375,7 +377,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     const { operationTimeout } = this.rules
     const { renewals } = this.group
     if (request.method === 'renew' && renewals !== undefined) {
-      renewals.add(this, op, request.grant, operationTimeout, limitAt)
+      renewals.add(this, op, request.grant, operationTimeout, limitAt - this.now)
     } else this.#caller.call(op, request, Math.min(limitAt - this.now, operationTimeout), this.#claims.wishes)
   }
 

@@ -13,6 +13,9 @@ import { RenewalBatch } from './renewal-batch.js'
 /** How many leases are looked at in one turn of the event loop: more would hold it up. */
 const LARGEST_TURN = 512
 
+/** How many milliseconds of instants are looked through for others that have come, in one pass. */
+const LONGEST_LATE = 1_024
+
 /** How many leases choose the same instant: each wake-up of an idle process costs as much as the heartbeats of many leases. */
 const LARGEST_INSTANT = 2 * LARGEST_TURN
 
@@ -33,8 +36,8 @@ export interface GroupMember {
   wakesAt: number
   /** Its place among those that are woken then. Only the group changes it. */
   place: number
-  /** Brings its timer up to date. */
-  arm(): void
+  /** Brings its timer up to date; `now` is the present instant. */
+  arm(now: number): void
   /** The instant of {@link LeaseGroup.wake} has come. */
   onTimer(): void
   onStoreClosed(): void
@@ -66,6 +69,9 @@ export class LeaseGroup {
   readonly #wakes = new Map<number, Wake>()
   /** The instants that have come, and have leases that were not woken yet. */
   readonly #due: number[] = []
+  /** How many more leases may be woken in this turn of the event loop. */
+  #room = LARGEST_TURN
+  #isTurnOpen = false
   readonly #phase: number
 
   constructor(store: LeaseStore, clock: Clock) {
@@ -128,7 +134,8 @@ export class LeaseGroup {
     if (instant === Number.POSITIVE_INFINITY) return
     let wake = this.#wakes.get(instant)
     if (wake === undefined) {
-      wake = { leases: [], cancel: clock.schedule(instant - clock.now(), () => this.#onTimer(instant)) }
+      const cancel = clock.schedule(instant - clock.now(), () => this.#onTimer(instant))
+      wake = { leases: [], isDue: false, cancel }
       this.#wakes.set(instant, wake)
     }
     lease.place = wake.leases.push(lease) - 1
@@ -179,21 +186,52 @@ export class LeaseGroup {
     this.#wakes.delete(wakesAt)
   }
 
-  /** After a blocked event loop, thousands of instants come in one turn. Their leases are woken in the turns after it. */
+  /**
+   * Wakes the leases in this turn, because a turn of a busy event loop can take longer than a heartbeat. After a blocked event
+   * loop, thousands of instants come at once: they are taken together, so that their requests are. There may be more leases
+   * than one turn has room for; the turns after it wake the others.
+   */
   #onTimer(instant: number): void {
-    if (this.#due.push(instant) === 1) this.#clock.schedule(0, () => this.#wakeDue())
+    this.#takeDue(instant)
+    if (this.#room > 0) this.#wakeDue()
+  }
+
+  #takeDue(first: number): void {
+    const last = Math.min(this.#clock.now(), first + LONGEST_LATE)
+    // The first has come, even if its timer was early.
+    let instant = first
+    do {
+      const wake = this.#wakes.get(instant)
+      if (wake?.isDue === false) {
+        wake.isDue = true
+        wake.cancel()
+        this.#due.push(instant)
+      }
+      instant += 1
+    } while (instant <= last && instant > first)
+  }
+
+  #beginTurn(): void {
+    if (this.#isTurnOpen) return
+    this.#isTurnOpen = true
+    this.#clock.schedule(0, () => {
+      this.#isTurnOpen = false
+      this.#room = LARGEST_TURN
+      if (this.#due.length > 0) this.#wakeDue()
+    })
   }
 
   #wakeDue(): void {
+    this.#beginTurn()
     const woken: GroupMember[] = []
-    for (let instant = this.#due[0]; instant !== undefined && woken.length < LARGEST_TURN; instant = this.#due[0]) {
+    for (let instant = this.#due[0]; instant !== undefined && woken.length < this.#room; instant = this.#due[0]) {
       const leases = this.#wakes.get(instant)?.leases ?? []
-      woken.push(...leases.splice(woken.length - LARGEST_TURN))
+      woken.push(...leases.splice(woken.length - this.#room))
       if (leases.length > 0) break
       this.#wakes.delete(instant)
       this.#due.shift()
     }
-    if (this.#due.length > 0) this.#clock.schedule(0, () => this.#wakeDue())
+    this.#room -= woken.length
     for (const lease of woken) lease.wakesAt = Number.POSITIVE_INFINITY
     for (const lease of woken) lease.onTimer()
   }
@@ -201,12 +239,15 @@ export class LeaseGroup {
   #arm(within: number): void {
     const unarmed = this.#unarmed.get(within)
     this.#unarmed.delete(within)
-    for (const lease of unarmed ?? []) lease.arm()
+    const now = this.#clock.now()
+    for (const lease of unarmed ?? []) lease.arm(now)
   }
 }
 
 interface Wake {
   readonly leases: GroupMember[]
+  /** Whether its instant has come. */
+  isDue: boolean
   cancel: () => void
 }
 

@@ -25,15 +25,15 @@ class Batch {
   readonly grants: Grant[] = []
   /** For how long all of them wait for the answer, in milliseconds. */
   readonly timeout: number
-  /** The time limit of the last of them. */
-  limitAt = Number.NEGATIVE_INFINITY
+  /** The longest time limit of any of them, in milliseconds from when the store is asked. */
+  limit = 0
 
   constructor(timeout: number) {
     this.timeout = timeout
   }
 }
 
-/** Renews the grants that fall due in the same turn with one call, where the store can (`renewMany`). */
+/** Renews the grants that fall due together with one call, where the store can (`renewMany`). */
 export class RenewalBatch {
   readonly #store: Required<Pick<LeaseStore, 'renewMany'>>
   readonly #clock: Clock
@@ -46,14 +46,17 @@ export class RenewalBatch {
     this.#admission = admission
   }
 
-  /** Sends a heartbeat with all others of this turn of the event loop that have the same `timeout`. */
-  add(caller: BatchCaller, op: number, grant: Grant, timeout: number, limitAt: number): void {
+  /**
+   * Sends a heartbeat with all others that are added before the next promise reaction, and have the same `timeout`. `limit`:
+   * how long it may take from when the store is asked, in milliseconds.
+   */
+  add(caller: BatchCaller, op: number, grant: Grant, timeout: number, limit: number): void {
     this.#admission.begin()
     const batch = this.#batchFor(timeout)
     batch.callers.push(caller)
     batch.ops.push(op)
     batch.grants.push(grant)
-    batch.limitAt = Math.max(batch.limitAt, limitAt)
+    batch.limit = Math.max(batch.limit, limit)
   }
 
   #batchFor(timeout: number): Batch {
@@ -62,7 +65,7 @@ export class RenewalBatch {
     }
     const batch = new Batch(timeout)
     this.#waiting.push(batch)
-    if (this.#waiting.length === 1) this.#clock.schedule(0, () => this.#flush())
+    if (this.#waiting.length === 1) queueMicrotask(() => this.#flush())
     return batch
   }
 
@@ -116,7 +119,8 @@ export class RenewalBatch {
   }
 
   /** One timer for all heartbeats of a call. Returns what cancels it. */
-  #atLimit({ limitAt }: Batch, giveUp: () => void): () => void {
+  #atLimit({ limit }: Batch, giveUp: () => void): () => void {
+    const limitAt = this.#clock.now() + limit
     const look = (): void => {
       const late = this.#clock.now() - limitAt
       // After a blocked event loop, the answers that have come meanwhile are read first.
@@ -124,7 +128,7 @@ export class RenewalBatch {
       else if (late >= 0) giveUp()
       else cancel = this.#clock.schedule(-late, look)
     }
-    let cancel = this.#clock.schedule(limitAt - this.#clock.now(), look)
+    let cancel = this.#clock.schedule(limit, look)
     return () => cancel()
   }
 }
