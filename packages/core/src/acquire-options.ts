@@ -1,6 +1,6 @@
 import { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from './errors/lease-error.js'
-import { faultOfGuid, isGuid } from './guid.js'
+import { faultOfGuid, normalGuid } from './guid.js'
 import type { LeaseLost } from './lease-lost.js'
 import { faultOfMetadata, roomOf } from './metadata.js'
 import { faultOfNames, type OptionNames } from './option-names.js'
@@ -50,7 +50,8 @@ export interface AcquireOptions {
    */
   readonly ifMatch?: string
   /**
-   * The id of the grant, a GUID; a new one unless given. If the grant in force has this id, `acquire` succeeds at once and
+   * The id of the grant, a GUID; a new one unless given. Records show it as `crypto.randomUUID()` does, also where it is given
+   * without hyphens, in braces, in parentheses or in upper case: the formats N, B and P of .NET. If the grant in force has this id, `acquire` succeeds at once and
    * restarts its ttl: a process that has kept its id goes on with its lease after a restart. Never give two processes that
    * run at the same time the same id: both would hold the lease.
    */
@@ -130,7 +131,7 @@ function faultOf(options: unknown, store: OptionalParts): string | undefined {
     return `onLost must be a function, not ${shownValue(onLost)}`
   if (keepAlive !== undefined && typeof keepAlive !== 'boolean')
     return `keepAlive must be true or false, not ${shownValue(keepAlive)}`
-  if (grantId !== undefined && !isGuid(grantId)) return faultOfGuid(grantId)
+  if (grantId !== undefined && normalGuid(grantId) === undefined) return faultOfGuid(grantId)
   if (ifMatch !== undefined && (typeof ifMatch !== 'string' || ifMatch === ''))
     return `ifMatch must be a text, such as an ETag, not ${shownValue(ifMatch)}`
   if (ifMatch !== undefined && limits.versions !== true)

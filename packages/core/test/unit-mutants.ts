@@ -218,4 +218,12 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/busy-event-loop.test.ts',
     name: 'answers in the next turn loses no lease with turns of 400 ms (immediates)',
   },
+  {
+    title: 'grant ids: two spellings of a GUID are two ids',
+    file: 'src/guid.ts',
+    find: 'if (hyphenated.test(plain)) return plain.toLowerCase()',
+    replace: 'if (hyphenated.test(plain)) return plain',
+    test: 'test/grant-ids.test.ts',
+    name: 'identifies the grant again, given in upper case',
+  },
 ]

@@ -1,6 +1,7 @@
 import type { AbortListeners } from '../abort-listeners.js'
 import type { AcquireOptions, PreemptOptions } from '../acquire-options.js'
 import { Deferred } from '../deferred.js'
+import { normalGuid } from '../guid.js'
 import { keepAlive } from '../keep-alive.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { LeaseRun } from '../run/lease-run.js'
@@ -40,7 +41,8 @@ export class Claim extends Deferred<boolean> {
     this.waitUntil = waitUntil
     this.preempt = waitUntil === Number.NEGATIVE_INFINITY ? undefined : preempt
     this.onLost = onLost
-    this.wishes = { ...(metadata && { metadata }), ...(ifMatch && { ifMatch }), ...(grantId && { grantId }) }
+    const id = normalGuid(grantId)
+    this.wishes = { ...(metadata && { metadata }), ...(ifMatch && { ifMatch }), ...(id && { grantId: id }) }
     this.run = run
     if (keepsAlive !== false) this.#endKeeping = keepAlive()
   }

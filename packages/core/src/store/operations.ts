@@ -4,6 +4,7 @@ import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseError } from '../errors/lease-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { normalGuid } from '../guid.js'
 import { keepAlive } from '../keep-alive.js'
 import type { LeaseSettings } from '../lease-settings.js'
 import { checkOptionNames, type OptionNames } from '../option-names.js'
@@ -68,7 +69,8 @@ export async function breakLease(
 ): Promise<{ readonly remaining: number }> {
   const names = { ...optionNames, period: true, reason: true, grantId: true } as const
   checkOptionNames('breakLease', given, names, { leaseName: name })
-  const { timeout, signal, clock, ...breaking } = given
+  const { timeout, signal, clock, ...asked } = given
+  const breaking = asked.grantId === undefined ? asked : { ...asked, grantId: storedId(asked.grantId) }
   return await withinTime(
     { timeout, signal, clock },
     store,
@@ -90,7 +92,8 @@ export async function releaseLease(
   given: { readonly grantId: string } & StoreOperationOptions,
 ): Promise<boolean> {
   checkOptionNames('releaseLease', given, { ...optionNames, grantId: true }, { leaseName: name })
-  const { grantId, ...options } = given
+  const { grantId: asked, ...options } = given
+  const grantId = storedId(asked)
   const record = await readLease(store, name, options)
   if (record === undefined || record.grantId !== grantId) return false
   const { owner, fencingToken, ttl = Number.POSITIVE_INFINITY } = record
@@ -169,6 +172,11 @@ export async function withinTime<T>(
     unlisten?.()
     endKeeping()
   }
+}
+
+/** As records show it. An id that a store wrote for another program need not be a GUID. */
+function storedId(grantId: string): string {
+  return normalGuid(grantId) ?? grantId
 }
 
 function cannot({ kind = 'custom' }: LeaseStore, what: string): LeaseConfigurationError {
