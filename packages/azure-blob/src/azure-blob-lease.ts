@@ -141,12 +141,12 @@ export interface AzureBlobBreakOptions extends BreakOptions, StoreOperationOptio
 }
 
 /** Like `breakLease`, with conditions. Rejects with the same errors. */
-export async function breakAzureBlobLease(
+export async function breakLeaseIf(
   store: AzureBlobLeaseStore,
   name: string,
   options: AzureBlobBreakOptions = {},
 ): Promise<{ readonly remaining: number }> {
-  checkOptionNames('breakAzureBlobLease', options, breakOptionNames, { leaseName: name })
+  checkOptionNames('breakLeaseIf', options, breakOptionNames, { leaseName: name })
   const { timeout, signal, clock, ...breaking } = options
   const operation = { operation: `breaking lease '${name}'`, leaseName: name }
   return await withinTime({ timeout, signal, clock }, store, operation, (call) => store.break(name, breaking, call))

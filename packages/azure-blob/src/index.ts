@@ -6,7 +6,7 @@ export {
   type AzureBlobLease,
   type AzureBlobReleaseOptions,
   azureBlobLease,
-  breakAzureBlobLease,
+  breakLeaseIf,
   createAzureBlobLease,
 } from './azure-blob-lease.js'
 export { AzureBlobLeaseStore } from './azure-blob-lease-store.js'

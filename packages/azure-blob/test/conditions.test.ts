@@ -3,7 +3,7 @@ import type { BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import {
   type AzureBlobConditions,
   AzureBlobLeaseStore,
-  breakAzureBlobLease,
+  breakLeaseIf,
   createAzureBlobLease,
 } from '@leasehold/azure-blob'
 import { type Grant, LeaseConfigurationError, LeaseConflictError } from '@leasehold/core'
@@ -83,7 +83,7 @@ const operations: Readonly<Record<string, (scene: Scene, conditions: AzureBlobCo
     expect(await store.break(grant.name, { period: 0, conditions }, never)).toEqual({ remaining: 0 })
   },
   'break with a reason': async ({ store, grant }, conditions) => {
-    expect(await breakAzureBlobLease(store, grant.name, { period: 0, reason: 'why', conditions })).toEqual({
+    expect(await breakLeaseIf(store, grant.name, { period: 0, reason: 'why', conditions })).toEqual({
       remaining: 0,
     })
   },
@@ -190,7 +190,7 @@ describe('conditions that are not valid', () => {
     ['an invalid time', { ifUnmodifiedSince: new Date('soon') }, /ifUnmodifiedSince must be a valid Date/],
   ])('are a LeaseConfigurationError: %s', async (_, conditions, message) => {
     const store = new AzureBlobLeaseStore(azurite.container('unused'))
-    const broken = breakAzureBlobLease(store, 'job', { conditions: conditions as never })
+    const broken = breakLeaseIf(store, 'job', { conditions: conditions as never })
     await expect(broken).rejects.toThrow(message)
     await expect(broken).rejects.toBeInstanceOf(LeaseConfigurationError)
   })

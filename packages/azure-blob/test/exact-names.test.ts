@@ -1,9 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { AzureBlobLeaseStore, type AzureBlobLeaseStoreOptions, createAzureBlobLease } from '@leasehold/azure-blob'
-import { LeaseConfigurationError, LeaseConflictError, LeaseNameError, listLeases, readLease } from '@leasehold/core'
+import {
+  type Grant,
+  LeaseConfigurationError,
+  LeaseConflictError,
+  LeaseNameError,
+  listLeases,
+  readLease,
+  systemClock,
+} from '@leasehold/core'
 import { afterAll, describe, expect, it, vi } from 'vitest'
 import { Azurite } from './support/azurite.js'
-import { claimOf, granted, never } from './support/claims.js'
+import { claimOf, granted, never, TTL } from './support/claims.js'
 import { times } from './support/proxied.js'
 
 const azurite = await Azurite.start()
@@ -109,10 +117,20 @@ describe.concurrent('with exact names, a lease on the own container', () => {
     await expect(store.acquire(claimOf(name), never)).rejects.toThrow(LeaseNameError)
   })
 
-  it('takes no ifMatch', async () => {
-    const store = new AzureBlobLeaseStore(azurite.service(), { names: 'exact' })
-    const lease = createAzureBlobLease(store, 'user-data', times)
-    await expect(lease.acquire({ ifMatch: '"0x1"' })).rejects.toThrow(/have no versions/)
+  it.each([true, false])('is acquired only in the version that was asked for (metadata: %s)', async (metadata) => {
+    const name = `user-data-${randomUUID().slice(0, 8)}`
+    const container = azurite.container(name)
+    await container.create()
+    const lease = createAzureBlobLease(new AzureBlobLeaseStore(azurite.service(), { names: 'exact', metadata }), name, {
+      ...times,
+      operationTimeout: 4_500,
+    })
+    await lease.acquire({ wait: 30_000 })
+    expect(lease.etag).toBe((await container.getProperties()).etag)
+    await lease.release()
+    const ifMatch = lease.etag ?? ''
+    await container.setMetadata({ colour: 'blue' })
+    await expect(lease.acquire({ ifMatch })).rejects.toThrow(/has changed since version/)
   })
 })
 
@@ -167,7 +185,42 @@ describe.concurrent('without metadata', () => {
     const recording = new AzureBlobLeaseStore(container, { names: 'exact' })
     await recording.release(await granted(recording, REPORT), never)
     await granted(store, REPORT)
-    expect(await open().read(REPORT, never)).toMatchObject({ owner: '', grantId: '', state: 'leased', metadata: {} })
+    const unknown = await open().read(REPORT, never)
+    expect(unknown).toMatchObject({ owner: '', grantId: '', state: 'leased', metadata: {}, duration: 'fixed' })
+    // The service does not tell how much time is left, nor of how much.
+    expect(unknown).not.toHaveProperty('remaining')
+    expect(unknown).not.toHaveProperty('ttl')
+  })
+
+  it('the store that made the grant knows its holder, and the time left by the local clock', async () => {
+    const { open, store } = await setUp({ metadata: false })
+    const startedAt = systemClock.now()
+    const { etag: _, ...grant }: Grant & { etag?: string } = await granted(store, REPORT, { owner: 'anna' })
+    const { remaining = 0, ...record } = (await store.read(REPORT, never)) ?? {}
+    expect(record).toEqual({ ...grant, state: 'leased', metadata: {}, duration: 'fixed' })
+    // The pause of a second is over before a grant is reported.
+    expect(remaining).toBeLessThanOrEqual(TTL - 1_000)
+    expect(remaining).toBeGreaterThanOrEqual(TTL - (systemClock.now() - startedAt))
+    const renewedAt = systemClock.now()
+    await store.renew(grant, never)
+    const renewed = (await store.read(REPORT, never))?.remaining ?? 0
+    expect(renewed).toBeGreaterThanOrEqual(TTL - (systemClock.now() - renewedAt))
+    expect(renewed).toBeLessThanOrEqual(TTL)
+    await store.break(REPORT, { period: 0 }, never)
+    expect(await store.read(REPORT, never)).toMatchObject({ owner: '', state: 'broken' })
+    // Another store's grant is not taken for the last one of this store.
+    await granted(open(), REPORT)
+    expect(await store.read(REPORT, never)).toMatchObject({ owner: '', state: 'leased' })
+  })
+
+  it('a lease that does not expire says so, to everybody', async () => {
+    const { open, store } = await setUp({ metadata: false })
+    await granted(store, REPORT, { ttl: Number.POSITIVE_INFINITY })
+    const endless = { ttl: Number.POSITIVE_INFINITY, remaining: Number.POSITIVE_INFINITY, duration: 'infinite' }
+    expect(await open().read(REPORT, never)).toMatchObject({ owner: '', state: 'leased', ...endless })
+    for await (const listed of listLeases(open())) expect(listed).toMatchObject(endless)
+    expect(await open().acquire(claimOf(REPORT), never)).toMatchObject({ granted: false, holder: endless })
+    expect(await readLease(open(), REPORT)).toMatchObject({ expiresAt: Number.POSITIVE_INFINITY })
   })
 
   it('there is no room for metadata', async () => {

@@ -3,6 +3,7 @@ import { AzureBlobLeaseStore, akkaBlobStore } from '@leasehold/azure-blob'
 import { createLease, LeaseConfigurationError, watchParent } from '@leasehold/core'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Azurite } from './support/azurite.js'
+import { never } from './support/claims.js'
 
 const azurite = await Azurite.start()
 afterAll(() => azurite.stop())
@@ -28,6 +29,23 @@ describe('a lease in blobs as the parent of a lease in another process', () => {
     })
     expect(child.checkLease()).toBe(false)
     expect(await parent.release()).toBe(true)
+  })
+
+  it('is accepted if it does not expire, and its children end soon after a break', async () => {
+    const store = new AzureBlobLeaseStore(container)
+    const parent = createLease(store, 'endless', {
+      heartbeatTimeout: Number.POSITIVE_INFINITY,
+      heartbeatInterval: 3_000,
+      owner: 'one',
+      childGrace: 9_000,
+    })
+    expect(await parent.acquire()).toBe(true)
+    const child = createLease(store, 'ended', { ...times, parent: watchParent(store, 'endless', 'one') })
+    expect(await child.acquire({ wait: 15_000 })).toBe(true)
+    const lost = new Promise((resolve) => child.once('lost', resolve))
+    await store.break('endless', { period: 0 }, never)
+    expect(await lost).toMatchObject({ reason: 'parent-lost' })
+    await parent.close()
   })
 
   it('is refused with the layout of Akka: each challenger times the holder by itself', () => {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { AzureBlobLeaseStore, createAzureBlobLease } from '@leasehold/azure-blob'
 import { afterAll, expect, it } from 'vitest'
+import { breakIdle, releaseUnchanged } from './readme/conditions.js'
 import { writeUnderLease } from './readme/own-blob.js'
 import { appendToReport } from './readme/own-report.js'
 import { publishOnce } from './readme/report.js'
@@ -50,4 +51,19 @@ it('the requests of the store have ids by which its logs can be searched', async
   expect(proxy.requests.map(({ clientRequestId }) => clientRequestId)).toEqual([
     expect.stringMatching(/^billing read [-0-9a-f]{36}$/),
   ])
+})
+
+it('a lease is released, and broken, only if its blob was not written since', async () => {
+  const container = azurite.container(`readme-${randomUUID()}`)
+  await container.create()
+  await container.getBlockBlobClient('own').upload('', 0)
+  const store = new AzureBlobLeaseStore(container, { names: 'exact', metadata: false })
+  const lease = createAzureBlobLease(store, 'own', { ...times, heartbeatTimeout: TTL })
+  await lease.acquire({ wait: TTL })
+  const { etag = '', lastModified = new Date(0) } = await lease.blob.getProperties()
+  await lease.blob.upload('text', 4, { conditions: lease.conditions() })
+  expect(await releaseUnchanged(lease, etag)).toBe(false)
+  expect(lease.checkLease()).toBe(true)
+  await expect(breakIdle(store, 'own', new Date(lastModified.getTime() - 60_000))).rejects.toThrow(/was written after/)
+  expect(await releaseUnchanged(lease, (await lease.blob.getProperties()).etag ?? '')).toBe(true)
 })

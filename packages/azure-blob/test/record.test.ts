@@ -23,7 +23,7 @@ describe.concurrent('the record', () => {
     const { etag: _, ...recorded }: Grant & { etag?: string } = grant
     expect(await store.read('record/of any', never)).toEqual({
       ...recorded,
-      ...{ metadata, state: 'leased', grantedAt: expect.any(Number) },
+      ...{ metadata, state: 'leased', duration: 'fixed', grantedAt: expect.any(Number) },
     })
     const found = await store.blobOf('record/of any').getProperties()
     expect(found.metadata?.leaseholdtoken).toBe(String(grant.fencingToken))

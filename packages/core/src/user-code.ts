@@ -40,6 +40,7 @@ export function guardClock(clock: Clock, report: Report): Clock {
   return {
     now: () => numberFrom(() => clock.now(), 'clock.now()', report) ?? Number.POSITIVE_INFINITY,
     suspended: () => numberFrom(() => clock.suspended?.() ?? 0, 'clock.suspended()', report) ?? 0,
+    ...(clock.wall && { wall: () => numberFrom(() => clock.wall?.(), 'clock.wall()', report) ?? Number.NaN }),
     schedule: (delay, task) => {
       try {
         const cancel: unknown = clock.schedule(delay, task)

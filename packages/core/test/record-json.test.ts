@@ -18,6 +18,7 @@ const token = 2n ** 53n + 1n
 const record: LeaseRecord = {
   ...{ name: 'job', owner: 'me', grantId: 'g', fencingToken: token, ttl: Number.POSITIVE_INFINITY },
   ...{ state: 'leased', metadata: { a: '1' }, remaining: Number.POSITIVE_INFINITY },
+  ...{ duration: 'infinite', expiresAt: Number.POSITIVE_INFINITY },
   ...{ grantedAt: 1_800_000_000_000, renewals: 3, waiters: 2 },
 }
 
@@ -70,6 +71,8 @@ describe('a record as JSON', () => {
     ['an unknown state', { ...LeaseRecord.toJSON(record), state: 'lost' }],
     ['metadata that is not texts', { ...LeaseRecord.toJSON(record), metadata: { a: 1 } }],
     ['an invalid remaining time', { ...LeaseRecord.toJSON(record), remaining: -1 }],
+    ['an unknown duration', { ...LeaseRecord.toJSON(record), duration: 'long' }],
+    ['an invalid time of expiry', { ...LeaseRecord.toJSON(record), expiresAt: 'soon' }],
     ['a time of the grant that is not a number', { ...LeaseRecord.toJSON(record), grantedAt: 'now' }],
     ['a count of renewals that is not whole', { ...LeaseRecord.toJSON(record), renewals: 1.5 }],
     ['a negative count of waiters', { ...LeaseRecord.toJSON(record), waiters: -1 }],

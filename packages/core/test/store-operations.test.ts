@@ -1,6 +1,7 @@
 import { getEventListeners } from 'node:events'
 import {
   breakLease,
+  type Clock,
   createLease,
   LeaseConfigurationError,
   LeaseConflictError,
@@ -30,6 +31,66 @@ describe('readLease', () => {
     expect(await readLease(store, 'job', { clock })).toMatchObject({ owner: 'me', state: 'leased' })
     await lease.release()
     expect(clock.pending).toBeLessThanOrEqual(1)
+  })
+
+  it('adds when the lock can end, by the wall clock of this machine, and whether it can', async () => {
+    const { clock, memory, lease } = setUp()
+    await lease.acquire()
+    const { heartbeatTimeout: ttl } = lease.settings.timeouts
+    const acquiredAt = clock.wall()
+    await clock.advance(1_000)
+    // Another machine's clock says something else: only the time left is taken from the store.
+    clock.stepWall(3_600_000)
+    const expected = { duration: 'fixed', remaining: ttl - 1_000, expiresAt: acquiredAt + ttl + 3_600_000 }
+    expect(await readLease(memory, 'job', { clock })).toMatchObject(expected)
+    expect(await lease.holder()).toMatchObject(expected)
+    for await (const listed of listLeases(memory, '', { clock })) expect(listed).toMatchObject(expected)
+    await breakLease(memory, 'job', { clock, period: 2_000 })
+    const breaking = { state: 'breaking', duration: 'fixed', expiresAt: clock.wall() + 2_000 }
+    expect(await readLease(memory, 'job', { clock })).toMatchObject(breaking)
+    await clock.advance(2_000)
+    const broken = await readLease(memory, 'job', { clock })
+    expect(broken).toMatchObject({ state: 'broken' })
+    expect(broken).not.toHaveProperty('expiresAt')
+    expect(broken).not.toHaveProperty('duration')
+  })
+
+  it('counts the time left from when the read was sent, not from its answer', async () => {
+    const { clock, store, lease } = setUp()
+    await lease.acquire()
+    const expiresAt = clock.wall() + lease.settings.timeouts.heartbeatTimeout
+    store.inject({ kind: 'answer-late', duration: 700 })
+    const read = readLease(store, 'job', { clock })
+    await clock.advance(700)
+    expect(await read).toMatchObject({ expiresAt })
+  })
+
+  it('says of a lease that does not expire that it is infinite', async () => {
+    const { clock, memory } = setUp()
+    const infinite = createLease(memory, 'endless', { heartbeatTimeout: Number.POSITIVE_INFINITY, clock })
+    await infinite.acquire()
+    const expected = { duration: 'infinite', expiresAt: Number.POSITIVE_INFINITY }
+    expect(await readLease(memory, 'endless', { clock })).toMatchObject(expected)
+  })
+
+  it.each<[string, Partial<Clock>]>([
+    ['has no wall clock', { wall: undefined as never }],
+    [
+      'has one that fails',
+      {
+        wall: () => {
+          throw new Error('no battery')
+        },
+      },
+    ],
+    ['has one without a time', { wall: () => Number.NaN }],
+  ])('leaves the time out where the clock %s', async (_, fault) => {
+    const { clock, memory, lease } = setUp()
+    await lease.acquire()
+    const faulty: Clock = { now: () => clock.now(), schedule: (delay, task) => clock.schedule(delay, task), ...fault }
+    const record = await readLease(memory, 'job', { clock: faulty })
+    expect(record).toMatchObject({ duration: 'fixed', remaining: expect.any(Number) })
+    expect(record).not.toHaveProperty('expiresAt')
   })
 
   it('rejects when the store does not answer in time, and ends the call', async () => {

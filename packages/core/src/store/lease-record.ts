@@ -48,6 +48,15 @@ export interface LeaseRecord extends Omit<Grant, 'ttl'> {
    */
   readonly duration?: LeaseDuration
   /**
+   * When the lock can end by itself, in milliseconds since 1970 by the wall clock of the machine that read the record:
+   * `remaining` after the instant at which the read was sent, never a time that another machine wrote. In results of
+   * `readLease`, `listLeases`, `watchLease` and `lease.holder()`, while the name is locked and the store knows `remaining`;
+   * `Infinity` for a lease that does not expire. An estimate for display: each heartbeat moves it on, a release or a break
+   * ends the lock earlier, a step of the wall clock makes it wrong, and a record of a listing may have waited in its page. Decide nothing by it: use `acquire({ wait })`, or
+   * `checkLease()` of your own lease.
+   */
+  readonly expiresAt?: number
+  /**
    * When the store made this grant, in milliseconds since 1970 by the clock of the store; absent where the store does not
    * know. For display only: never compare it with the clock of this machine, and decide nothing by it. A renewal does not
    * change it, and the next grant has its own.
@@ -89,6 +98,8 @@ const states: readonly unknown[] = [
   'available',
 ] satisfies LeaseRecord['state'][]
 
+const durations: readonly unknown[] = ['fixed', 'infinite'] satisfies LeaseDuration[]
+
 /** The same fields as values of JSON, which has neither bigint nor `Infinity`. */
 export function toPlainJSON(fields: object): Record<string, unknown> {
   const plain = Object.entries(fields).map(([field, value]) => {
@@ -118,15 +129,18 @@ export function grantFrom(fields: unknown, message: string): Grant {
 /** A record from what `JSON.stringify` made of it. */
 function recordFromJSON(json: unknown): LeaseRecord {
   const fields = Object(parsed(json)) as Record<string, unknown>
-  const { state, metadata, previous, remaining, grantedAt, renewals, waiters } = fields
+  const { state, metadata, previous, remaining, duration, expiresAt, grantedAt, renewals, waiters } = fields
   // A record has no ttl if the store does not know the one of the holder.
   const { ttl, ...grant } = grantFrom({ ttl: 'infinite', ...fields }, notJSONOf('record'))
   const left = remaining === undefined ? undefined : durationFrom(remaining)
+  const ending = expiresAt === undefined ? undefined : durationFrom(expiresAt)
   const isValid =
     states.includes(state) &&
     faultOfMetadata(metadata) === undefined &&
     (previous === undefined || faultOfMetadata(previous) === undefined) &&
     (remaining === undefined || left !== undefined) &&
+    (duration === undefined || durations.includes(duration)) &&
+    (expiresAt === undefined || ending !== undefined) &&
     (grantedAt === undefined || Number.isFinite(grantedAt)) &&
     (renewals === undefined || isCount(renewals)) &&
     (waiters === undefined || isCount(waiters))
@@ -136,6 +150,7 @@ function recordFromJSON(json: unknown): LeaseRecord {
     ...grant,
     ...(fields.ttl === undefined ? {} : { ttl }),
     ...(left === undefined ? {} : { remaining: left }),
+    ...(ending === undefined ? {} : { expiresAt: ending }),
   })
 }
 

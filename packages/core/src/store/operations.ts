@@ -10,6 +10,7 @@ import type { LeaseSettings } from '../lease-settings.js'
 import { checkOptionNames, type OptionNames } from '../option-names.js'
 import { reasonOf, shownValue } from '../shown-value.js'
 import { systemClock } from '../system-clock.js'
+import { readGuarded } from '../user-code.js'
 import { type LeaseRecord, withJSON } from './lease-record.js'
 import type { BreakOptions, LeaseStore } from './lease-store.js'
 import { AbortableCall, type StoreCall } from './store-call.js'
@@ -41,8 +42,9 @@ export async function readLease(
 ): Promise<LeaseRecord | undefined> {
   checkOptionNames('readLease', options, optionNames, { leaseName: name })
   return await withinTime(options, store, { operation: `reading lease '${name}'`, leaseName: name }, async (call) => {
+    const sentAt = wallOf(options)
     const record = await store.read(name, call)
-    return record === undefined ? undefined : withJSON(record)
+    return record === undefined ? undefined : shownRecord(record, sentAt)
   })
 }
 
@@ -121,18 +123,40 @@ export async function* listLeases(
   const records = store.list(prefix, listing)[Symbol.asyncIterator]()
   try {
     for (;;) {
+      const sentAt = wallOf(options)
       const { done, value } = await withinTime(options, store, { operation: `listing leases '${prefix}…'` }, (call) => {
         call.onAbort(() => listing.abort(call.signal.reason))
         return records.next()
       })
       if (done === true) return
-      yield withJSON(value)
+      yield shownRecord(value, sentAt)
     }
   } finally {
     listing.abort()
     // An iterator that hangs must not hold up its reader.
     void Promise.resolve(records.return?.()).catch(() => {})
   }
+}
+
+/** The wall clock; `undefined` where the clock, which may be the user's, does not know. */
+function wallOf({ clock = systemClock }: StoreOperationOptions): number | undefined {
+  const wall: unknown = readGuarded(
+    () => clock.wall?.(),
+    () => {},
+  )
+  return typeof wall === 'number' && Number.isFinite(wall) ? wall : undefined
+}
+
+/** The record as users see it. `sentAt`: when it was asked for, by the wall clock. */
+function shownRecord(record: LeaseRecord, sentAt: number | undefined): LeaseRecord {
+  const { state, ttl, remaining } = record
+  if (state !== 'leased' && state !== 'breaking') return withJSON(record)
+  const duration = record.duration ?? (ttl && (ttl === Number.POSITIVE_INFINITY ? 'infinite' : 'fixed'))
+  return withJSON({
+    ...record,
+    ...(duration && { duration }),
+    ...(remaining !== undefined && sentAt !== undefined && { expiresAt: sentAt + remaining }),
+  })
 }
 
 /**
