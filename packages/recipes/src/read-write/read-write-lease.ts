@@ -6,9 +6,13 @@ import type { Attempt, Entry } from '../slots/attempt.js'
 import { EnteredLease } from '../slots/entered-lease.js'
 import { waitUntilEmpty } from '../slots/slot-drain.js'
 import { Turnstile } from '../slots/turnstile.js'
+import { checkForeignKeys } from '../slots/turnstile-record.js'
 
 export interface ReadWriteLeaseOptions extends RecipeOptions {
-  /** How many may read at the same time: a whole number from 1 on, the same in every instance. A writer looks at so many records. */
+  /**
+   * How many may read at the same time: a whole number from 1 to 100,000. A writer looks at so many records. If instances were
+   * made with different numbers, the number of the one that was granted last for the first time counts for all of them.
+   */
   readonly readers: number
 }
 
@@ -69,15 +73,21 @@ class ExclusiveLease extends EnteredLease {
   protected override async enter(attempt: Attempt): Promise<Entry | undefined> {
     const { turnstile } = this
     const held = turnstile.lease()
+    const { metadata } = attempt
+    checkForeignKeys(metadata, turnstile.details)
     if (!(await turnstile.take(held, attempt))) return undefined
     let entry: Entry | undefined
     try {
       const record = await turnstile.read(held)
-      turnstile.stay(held, record)
-      const slots = Array.from({ length: record.count }, (_, slot) => slot)
+      const staying = turnstile.stay(held, record, metadata)
+      // Without metadata of the user it only saves time: a holder that cannot write it is about to lose the turnstile.
+      if (metadata === undefined) staying.catch(() => {})
+      else await staying
+      const slots = Array.from({ length: record.slots }, (_, slot) => slot)
       const isEmpty = await this.#emptied(held.signal, slots, attempt)
       const { fencingToken } = held
-      if (isEmpty && fencingToken !== undefined && held.checkLease()) entry = { lease: held, fencingToken }
+      // Whether it is valid, the grant looks at it again.
+      if (isEmpty && fencingToken !== undefined) entry = { lease: held, fencingToken }
       return entry
     } finally {
       if (entry === undefined) await held.release().catch(() => {})

@@ -1,18 +1,22 @@
 import { type AcquireOptions, type Held, type LeaseStore, LeaseUnavailableError } from '@leasehold/core'
-import { checkOptionNames, checkWork, keptAlive, type StoreCall } from '@leasehold/core/store'
+import { checkOptionNames, checkWork, keptAlive } from '@leasehold/core/store'
 import { FirstAbort } from '../first-abort.js'
 import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
-import { waitUntilEmpty } from '../slots/slot-drain.js'
-import { checkedCount, Turnstile, type TurnstileRecord } from '../slots/turnstile.js'
+import { Turnstile } from '../slots/turnstile.js'
+import { checkedCount } from '../slots/turnstile-record.js'
 import { type Permit, SlotPermit } from './permit.js'
+import { resize } from './resizing.js'
 
 export interface SemaphoreOptions extends RecipeOptions {
-  /** How many permits there are: a whole number from 1 on, the same in every instance. */
+  /**
+   * How many permits there are: a whole number from 1 to 100,000. If instances were made with different numbers, such as during
+   * a rolling deployment, the number of the one that acquired its first permit last counts for all of them.
+   */
   readonly permits: number
 }
 
 export interface ResizeOptions {
-  /** Ends the wait, not the resize: fewer permits are given from the beginning. `resize` then rejects with its reason. */
+  /** Ends the wait; a number that was written stays. `resize` then rejects with the reason of the signal. */
   readonly signal?: AbortSignal
 }
 
@@ -20,8 +24,10 @@ export interface ResizeOptions {
  * A number of permits for all instances together, such as "three downloads at a time".
  *
  * It guarantees: at most `permits` permits are valid at the same instant. Each is a lease on a numbered slot, so a permit
- * ends before its slot can be acquired by another, also after a crash, a pause or a partition. Waiters are served first come,
- * first served where the store is ordered. A hand-over costs the same number of store calls, however many wait.
+ * ends before its slot can be acquired by another, also after a crash, a pause or a partition. After the number was changed,
+ * by a deployment or by `resize`, a permit is given only while fewer than the new number are held: so never are more valid
+ * than the larger of both numbers, and never again more than the new one, once so few were held. Waiters are served first
+ * come, first served where the store is ordered. A hand-over costs the same number of store calls, however many wait.
  *
  * It does not guarantee that the work of a holder has ended when its permit has: the work has to end on the signal, and a
  * resource has to check the fencing token of the slot. Waiters stand still for at most a ttl when the first of them dies.
@@ -50,7 +56,7 @@ export class Semaphore implements AsyncDisposable {
 
   /**
    * A permit that is not held yet. `acquire`, `run` and `release` are those of every `Lease`; a permit can be acquired again.
-   * They reject with a `LeaseConfigurationError`, with both numbers, if the other instances have another number of permits.
+   * They reject with a `LeaseConfigurationError` if the name is that of a `ReadWriteLease`, or its record is damaged.
    */
   permit(): Permit {
     return new SlotPermit(this.#turnstile)
@@ -73,9 +79,10 @@ export class Semaphore implements AsyncDisposable {
   }
 
   /**
-   * Changes the number of permits, for all instances. Never lets more than the larger of both numbers in. Resolves when at
-   * most `permits` are held: fewer permits are given at once, and then the highest slots have to become empty. Instances
-   * that acquired a permit before follow; those that are made later have to be made with the new number.
+   * Changes the number of permits, for all instances: at once, also while all are held and others wait. It takes no permit
+   * away. From then on a permit is given only while fewer than `permits` are held. Resolves when at most `permits` are held.
+   * Instances follow the new number, also those that are made later, until one is made with another number than those before.
+   * Rejects with a `LeaseConflictError` if the number was changed again meanwhile.
    */
   async resize(permits: number, options: ResizeOptions = {}): Promise<void> {
     checkOptionNames<ResizeOptions>('resize', options, { signal: true }, this.#turnstile.details)
@@ -83,7 +90,7 @@ export class Semaphore implements AsyncDisposable {
     checkedCount('permits', permits, this.name)
     const ends = new FirstAbort(signal, this.#closing.signal)
     try {
-      await keptAlive(this.#resizeUntil(permits, ends))
+      await keptAlive(resize(this.#turnstile, permits, ends))
     } finally {
       ends.forget()
     }
@@ -102,18 +109,6 @@ export class Semaphore implements AsyncDisposable {
     return this.close()
   }
 
-  async #resizeUntil(permits: number, call: StoreCall): Promise<void> {
-    let emptied: TurnstileRecord | undefined
-    for (;;) {
-      const record = await this.#resizeWhere(permits, emptied, call.signal)
-      if (record === undefined) return
-      const slots = Array.from({ length: record.slots - permits }, (_, place) => permits + place)
-      await waitUntilEmpty(this.#turnstile, slots, call, true)
-      call.signal.throwIfAborted()
-      emptied = record
-    }
-  }
-
   async #use<T>(work: (permit: SlotPermit) => Promise<T>): Promise<T> {
     this.#closing.signal.throwIfAborted()
     const permit = new SlotPermit(this.#turnstile)
@@ -122,28 +117,6 @@ export class Semaphore implements AsyncDisposable {
       return await work(permit)
     } finally {
       this.#inUse.delete(permit)
-    }
-  }
-
-  /** Writes the number, if it may be written. Otherwise returns the record whose slots above the number must become empty. */
-  async #resizeWhere(
-    permits: number,
-    emptied: TurnstileRecord | undefined,
-    signal: AbortSignal,
-  ): Promise<TurnstileRecord | undefined> {
-    const held = this.#turnstile.lease()
-    await held.acquire({ wait: Number.POSITIVE_INFINITY, signal })
-    try {
-      const record = this.#turnstile.readAny(held)
-      const isEmptied = emptied !== undefined && emptied.count === record.count && emptied.slots === record.slots
-      const isSmaller = permits < record.count
-      const isReached = !isSmaller && (record.slots <= permits || isEmptied)
-      if (!isSmaller && !isReached) return record
-      const resized = { ...record, count: permits, slots: isReached ? permits : record.slots, next: 0 }
-      await this.#turnstile.resize(held, resized)
-      return isReached ? undefined : resized
-    } finally {
-      await held.release().catch(() => {})
     }
   }
 }

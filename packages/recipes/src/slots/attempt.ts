@@ -1,4 +1,4 @@
-import type { StoreLease } from '@leasehold/core'
+import { LeaseError, type LeaseErrorCode, type StoreLease } from '@leasehold/core'
 
 /** An attempt to enter, for one or more callers of `acquire`. */
 export interface Attempt {
@@ -20,4 +20,12 @@ export interface Entry {
   readonly slot?: number
   /** Settles when the turnstile is left. Never rejects. */
   readonly left?: Promise<unknown>
+}
+
+/** The failures after which an attempt that waits is made again. */
+const transient: ReadonlySet<LeaseErrorCode> = new Set(['timeout', 'unavailable', 'lost'])
+
+/** Whether an attempt that waits is made again after this failure. */
+export function isTransient(failure: unknown): boolean {
+  return failure instanceof LeaseError && transient.has(failure.code)
 }

@@ -11,29 +11,27 @@ export async function enterSlot(turnstile: Turnstile, attempt: Attempt): Promise
   const held = turnstile.lease()
   if (!(await turnstile.take(held, attempt))) return undefined
   const { fencingToken } = held
-  let search: SlotSearch | undefined
   let leave = (): Promise<unknown> => held.release()
   let entry: Entry | undefined
   try {
-    const record = await turnstile.read(held)
-    search = new SlotSearch(turnstile, held, record)
+    const search = new SlotSearch(turnstile, held, await turnstile.read(held))
     const found = await search.find(attempt)
     if (found === undefined) return undefined
+    const { hasWaited, record } = search
     const next = (found.slot + 1) % record.count
-    const metadata = turnstile.toMetadata({ ...record, next, isFull: search.hasWaited })
+    const metadata = turnstile.toMetadata({ ...record, next, isFull: hasWaited })
     leave = () => held.release({ metadata })
     if (fencingToken === undefined || !held.checkLease()) {
       await found.lease.release().catch(() => {})
       return undefined
     }
-    const left = Promise.allSettled([leave(), search.end()])
-    entry = { ...found, fencingToken, left }
+    entry = { ...found, fencingToken, left: leave().catch(() => {}) }
     return entry
   } catch (error) {
     // The place at the turnstile was lost: an attempt that waits begins again.
     if (error instanceof LeaseLostError && attempt.isPatient) return undefined
     throw error
   } finally {
-    if (entry === undefined) await Promise.allSettled([leave(), search?.end()])
+    if (entry === undefined) await leave().catch(() => {})
   }
 }

@@ -6,19 +6,16 @@ import {
   type LeaseStore,
   LeaseUnavailableError,
 } from '@leasehold/core'
-import { keptAlive } from '@leasehold/core/store'
+import { checkMetadata, keptAlive } from '@leasehold/core/store'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { SharedAttempt } from '../shared-attempt.js'
 import { pauseUntil } from '../waiting.js'
-import type { Attempt, Entry } from './attempt.js'
+import { type Attempt, type Entry, isTransient } from './attempt.js'
 import { enterSlot } from './enter-slot.js'
 import type { Turnstile } from './turnstile.js'
 
 /** The longest pause between two attempts for the same callers, in milliseconds. */
 const LONGEST_PAUSE = 1_000
-
-/** The failures after which an attempt that waits is made again. */
-const transient: ReadonlySet<LeaseErrorCode> = new Set(['timeout', 'unavailable', 'lost'])
 
 /** A lease that is entered through a turnstile, into a slot unless it says otherwise. Each entry has leases of its own. */
 export class EnteredLease extends Lease {
@@ -66,6 +63,7 @@ export class EnteredLease extends Lease {
 
   override async acquire(options: AcquireOptions = {}): Promise<boolean> {
     checkAcquireOptions(options, this.settings)
+    checkMetadata(options.metadata, this.turnstile.details, this.turnstile.store.limits.metadata)
     const { onLost, wait = 0, signal } = options
     if (this.#entry?.lease.checkLease() === true) {
       return await this.#entry.lease.acquire(onLost === undefined ? {} : { onLost })
@@ -164,7 +162,7 @@ export class EnteredLease extends Lease {
   /** Answers the callers whose time is up. */
   #refuse(waiting: SharedAttempt, failure?: unknown): void {
     const now = this.turnstile.clock.now()
-    const isDefinite = failure !== undefined && !(failure instanceof LeaseError && transient.has(failure.code))
+    const isDefinite = failure !== undefined && !isTransient(failure)
     const refused = waiting.callers.filter(({ until }) => isDefinite || until <= now)
     waiting.settle(failure === undefined ? { isHeld: false } : { error: failure }, refused)
   }

@@ -1,4 +1,4 @@
-import { type LeaseRecord, LeaseUnavailableError, readLease } from '@leasehold/core'
+import { type LeaseRecord, LeaseUnavailableError } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import { isLocked, isState } from '../record-state.js'
 import { SlotWatch } from './slot-watch.js'
@@ -15,14 +15,12 @@ export async function waitUntilEmpty(
   call: StoreCall,
   isPatient: boolean,
 ): Promise<boolean> {
-  const { store, clock, timeouts } = turnstile
-  const options = { timeout: timeouts.operationTimeout, clock, signal: call.signal }
   const full = new Set(slots)
   const watch = isPatient ? new SlotWatch(turnstile, slots, call) : undefined
   const look = async (slot: number): Promise<void> => {
     if (!full.has(slot)) return
     try {
-      const record = await readLease(store, turnstile.nameOf(slot), options)
+      const record = await turnstile.readRecord(slot, call.signal)
       if (record === undefined || isFree(record)) full.delete(slot)
       else watch?.expectExpiry(slot, record)
     } catch (error) {
@@ -35,12 +33,23 @@ export async function waitUntilEmpty(
     while (due.length > 0) {
       await Promise.all(due.map(look))
       if (full.size === 0) return true
-      due = (await watch?.next()) ?? []
+      due = (await watch?.next())?.slots ?? []
     }
     return full.size === 0
   } finally {
     watch?.end()
   }
+}
+
+/** Which of the slots below a number are held. Rejects where the store does not answer. */
+export async function heldSlots(turnstile: Turnstile, below: number, signal: AbortSignal): Promise<Set<number>> {
+  const held = new Set<number>()
+  const look = async (_: unknown, slot: number): Promise<void> => {
+    const record = await turnstile.readRecord(slot, signal)
+    if (record !== undefined && !isFree(record)) held.add(slot)
+  }
+  await Promise.all(Array.from({ length: below }, look))
+  return held
 }
 
 /**

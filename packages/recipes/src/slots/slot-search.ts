@@ -1,8 +1,11 @@
 import { LeaseError, type StoreLease } from '@leasehold/core'
 import { FirstAbort } from '../first-abort.js'
-import type { Attempt } from './attempt.js'
+import { type Attempt, isTransient } from './attempt.js'
+import { readWish } from './resize-wish.js'
+import { heldSlots } from './slot-drain.js'
 import { SlotWatch } from './slot-watch.js'
-import type { Turnstile, TurnstileRecord } from './turnstile.js'
+import type { Turnstile } from './turnstile.js'
+import { type TurnstileRecord, withCount } from './turnstile-record.js'
 
 /** A slot that was found and acquired. */
 export interface FoundSlot {
@@ -14,11 +17,9 @@ export interface FoundSlot {
 export class SlotSearch {
   readonly #turnstile: Turnstile
   readonly #held: StoreLease
-  readonly #record: TurnstileRecord
   /** Those that were tried. */
-  readonly #slots = new Map<number, StoreLease>()
-  /** Slots that may have been granted although the attempt failed. */
-  readonly #uncertain = new Set<StoreLease>()
+  readonly #leases = new Map<number, StoreLease>()
+  #record: TurnstileRecord
   #failure: unknown
   #hasWaited = false
 
@@ -33,9 +34,14 @@ export class SlotSearch {
     return this.#hasWaited
   }
 
+  /** The record of the turnstile: the number changes if somebody resizes during the search. */
+  get record(): TurnstileRecord {
+    return this.#record
+  }
+
   /**
    * Acquires a free slot. `undefined`: all are held, or the wait or the turnstile ended first. Rejects where the outcome is
-   * unknown.
+   * unknown. A grant whose answer was lost is taken back by its lease.
    */
   async find(attempt: Attempt): Promise<FoundSlot | undefined> {
     const { count, next, isFull } = this.#record
@@ -47,50 +53,94 @@ export class SlotSearch {
     return found
   }
 
-  /** Takes back grants whose answers were lost. Never rejects. */
-  async end(): Promise<void> {
-    await Promise.allSettled([...this.#uncertain].map((lease) => lease.release()))
-  }
-
   async #wait(attempt: Attempt): Promise<FoundSlot | undefined> {
     this.#hasWaited = true
-    this.#turnstile.stay(this.#held, { ...this.#record, isFull: true })
+    this.#record = { ...this.#record, isFull: true }
+    // It only saves time: a holder that cannot write it is about to lose the turnstile.
+    this.#turnstile.stay(this.#held, this.#record).catch(() => {})
     const ends = new FirstAbort(attempt.signal, this.#held.signal)
-    const slots = Array.from({ length: this.#record.count }, (_, slot) => slot)
-    const watch = new SlotWatch(this.#turnstile, slots, ends)
     const { wait } = attempt
     const cancel =
-      wait === Number.POSITIVE_INFINITY ? () => {} : this.#turnstile.clock.schedule(wait, () => watch.end())
+      wait === Number.POSITIVE_INFINITY ? () => {} : this.#turnstile.clock.schedule(wait, () => ends.abort())
     try {
-      while (!ends.aborted) {
-        const due = await watch.next()
-        if (due.length === 0) return undefined
-        const found = await this.#try(due, attempt)
-        if (found !== undefined) return found
-      }
-      return undefined
+      let found: FoundSlot | undefined
+      while (!ends.aborted && found === undefined) found = await this.#waitWhile(this.#record.slots, ends, attempt)
+      return found
     } finally {
       cancel()
-      watch.end()
       ends.forget()
     }
   }
 
+  /** Waits for one of so many slots. `undefined`: the wait has ended, or there is another number of them. */
+  async #waitWhile(slots: number, ends: FirstAbort, attempt: Attempt): Promise<FoundSlot | undefined> {
+    const places = Array.from({ length: slots }, (_, slot) => slot)
+    const resizable = this.#turnstile.kind === 'permits'
+    const watch = new SlotWatch(this.#turnstile, resizable ? [...places, 'resize'] : places, ends)
+    try {
+      for (;;) {
+        const due = await watch.next()
+        if (due === undefined) return undefined
+        const isResized = due.resize && (await this.#obeyResize(ends.signal))
+        const found = await this.#try(isResized ? places : due.slots, attempt)
+        if (found !== undefined || this.#record.slots > slots) return found
+      }
+    } finally {
+      watch.end()
+    }
+  }
+
+  /** Carries out the resize that asks for it: it would wait for its turn for as long as no slot is free. */
+  async #obeyResize(signal: AbortSignal): Promise<boolean> {
+    const wish = await readWish(this.#turnstile, signal).catch(() => undefined)
+    if (wish === undefined || wish.change === this.#record.change) return false
+    this.#record = withCount(this.#record, wish.count, wish.change)
+    await this.#turnstile.stay(this.#held, this.#record)
+    this.#turnstile.follow(wish.count)
+    return true
+  }
+
   async #try(slots: readonly number[], { signal, metadata }: Attempt): Promise<FoundSlot | undefined> {
-    for (const slot of slots) {
-      const lease = this.#slots.get(slot) ?? this.#turnstile.slot(slot)
-      this.#slots.set(slot, lease)
+    for (const slot of await this.#enterable(slots, signal)) {
+      const lease = this.#leases.get(slot) ?? this.#turnstile.lease(slot)
+      this.#leases.set(slot, lease)
       if (signal.aborted || !this.#held.checkLease()) return undefined
       try {
         const isGranted = await lease.acquire({ signal, ...(metadata === undefined ? {} : { metadata }) })
         this.#failure = undefined
         if (isGranted) return { lease, slot }
       } catch (error) {
-        if (!(error instanceof LeaseError)) return undefined
-        this.#uncertain.add(lease)
-        this.#failure = error
+        if (!this.#isRepeated(error)) return undefined
       }
     }
     return undefined
+  }
+
+  /**
+   * The slots that may be entered. While slots that a larger number left over may be held, that is none unless fewer than
+   * `count` are held in all.
+   */
+  async #enterable(slots: readonly number[], signal: AbortSignal): Promise<readonly number[]> {
+    const { count, slots: all } = this.#record
+    if (all === count) return slots.filter((slot) => slot < count)
+    try {
+      const held = await heldSlots(this.#turnstile, all, signal)
+      // Nobody enters while this instance holds the turnstile, so that they stay empty.
+      if (![...held].some((slot) => slot >= count)) this.#record = { ...this.#record, slots: count }
+      const free = Array.from({ length: count }, (_, slot) => slot).filter((slot) => !held.has(slot))
+      return held.size < count ? free : []
+    } catch (error) {
+      this.#isRepeated(error)
+      return []
+    }
+  }
+
+  /** Notes a failure. Returns whether another slot is tried; rejects where that has no sense. */
+  #isRepeated(failure: unknown): boolean {
+    // The reason of an abort.
+    if (!(failure instanceof LeaseError)) return false
+    if (!isTransient(failure)) throw failure
+    this.#failure = failure
+    return true
   }
 }

@@ -2,32 +2,34 @@ import {
   type Clock,
   type CreateLeaseOptions,
   createLease,
+  defaultLogger,
   LeaseConfigurationError,
   type LeaseErrorDetails,
   LeaseLostError,
+  type LeaseRecord,
   type LeaseStore,
+  type Logger,
   type Metadata,
+  readLease,
   type StoreLease,
   systemClock,
   type TimeoutSettings,
 } from '@leasehold/core'
+import { guardClock } from '@leasehold/core/store'
 import { leaseOptionsOf, type RecipeOptions } from '../recipe-options.js'
+import { callGuarded, report } from '../report.js'
 import type { Attempt } from './attempt.js'
+import {
+  checkedCount,
+  fromMetadata,
+  type SlotKind,
+  type TurnstileRecord,
+  toMetadata,
+  withCount,
+} from './turnstile-record.js'
 
-/** The use of the slots, and the key of their number in the record of the turnstile. */
-export type SlotKind = 'permits' | 'readers'
-
-/** The numbers in the record of a turnstile. */
-export interface TurnstileRecord {
-  /** How many slots may be entered. */
-  readonly count: number
-  /** Slots from this number on are empty: more than `count` while a smaller number of slots is not reached yet. */
-  readonly slots: number
-  /** The slot to try first. */
-  readonly next: number
-  /** Whether the last holder of the turnstile had to wait for a slot. */
-  readonly isFull: boolean
-}
+/** A record beside the turnstile: that of a numbered slot, or the one in which a resize asks for its number. */
+export type Place = number | 'resize'
 
 /**
  * Each instance holds this lease while it enters, so entries are one after the other, first come, first served where the
@@ -40,9 +42,12 @@ export class Turnstile {
   readonly clock: Clock
   /** Of all its leases. */
   readonly timeouts: TimeoutSettings
-  readonly #kind: SlotKind
+  readonly kind: SlotKind
   readonly #leaseOptions: CreateLeaseOptions
+  readonly #logger: Logger
+  readonly #made: number
   #count: number
+  /** Whether this instance has brought its number, or followed the one of the record. */
   #hasAgreed = false
 
   /**
@@ -50,14 +55,16 @@ export class Turnstile {
    * an ability, or an option is invalid.
    */
   constructor(store: LeaseStore, kind: SlotKind, count: number, options: RecipeOptions) {
-    const { name, clock = systemClock } = options
+    const { name, clock = systemClock, logger = defaultLogger } = options
     this.store = store
     this.name = name
-    this.clock = clock
-    this.#kind = kind
+    this.clock = guardClock(clock, (error) => report(logger, 'error', `'${name}': the clock failed`, error))
+    this.kind = kind
+    this.#logger = logger
     this.#leaseOptions = leaseOptionsOf(options)
-    this.#count = checkedCount(kind, count, name)
-    const { owner, timeouts } = this.slot(count - 1).settings
+    this.#made = checkedCount(kind, count, name)
+    this.#count = this.#made
+    const { owner, timeouts } = this.lease(count - 1).settings
     this.timeouts = timeouts
     // All leases have the same owner, also where it was not given.
     this.#leaseOptions = { ...this.#leaseOptions, owner }
@@ -77,17 +84,20 @@ export class Turnstile {
     return { leaseName: this.name, ...(this.store.kind === undefined ? {} : { store: this.store.kind }) }
   }
 
-  /** A lease on the turnstile. */
-  lease(): StoreLease {
-    return createLease(this.store, this.name, this.#leaseOptions)
+  /** A lease on the turnstile, or on a place beside it. */
+  lease(place?: Place): StoreLease {
+    return createLease(this.store, place === undefined ? this.name : this.nameOf(place), this.#leaseOptions)
   }
 
-  slot(slot: number): StoreLease {
-    return createLease(this.store, this.nameOf(slot), this.#leaseOptions)
+  nameOf(place: Place): string {
+    return `${this.name}/${place}`
   }
 
-  nameOf(slot: number): string {
-    return `${this.name}/${slot}`
+  /** The record of the turnstile, or of a place beside it, at this moment. */
+  readRecord(place?: Place, signal?: AbortSignal): Promise<LeaseRecord | undefined> {
+    const { clock, store, timeouts } = this
+    const options = { timeout: timeouts.operationTimeout, clock, ...(signal === undefined ? {} : { signal }) }
+    return readLease(store, place === undefined ? this.name : this.nameOf(place), options)
   }
 
   /** Takes the turnstile. An attempt without a wait gives up at once where the holder stays in it. */
@@ -102,79 +112,67 @@ export class Turnstile {
   }
 
   /**
-   * The record, for the holder of the turnstile. Rejects with a `LeaseConfigurationError` where the recorded number is not
-   * that of this instance, unless they were the same before: then this instance follows.
+   * The record, for the holder of the turnstile. An instance that comes for the first time, with another number than the
+   * one that came last, writes its own number. The others follow the record. Rejects with a `LeaseLostError` where the
+   * turnstile was lost before it was written.
    */
   async read(lease: StoreLease): Promise<TurnstileRecord> {
-    const record = this.readAny(lease)
-    if (record.count !== this.#count) this.#follow(record.count)
-    if (lease.previous?.[this.#kind] === undefined) await this.write(lease, record)
-    this.#hasAgreed = true
+    const found = this.readAny(lease)
+    const isOther = !this.#hasAgreed && found.made !== this.#made
+    const record = isOther ? { ...withCount(found, this.#made, `made-${lease.fencingToken}`), made: this.#made } : found
+    // Before a slot is entered: an instance with a smaller number has to know all slots that may be held.
+    if (isOther || lease.previous?.[this.kind] === undefined) await this.write(lease, record)
+    if (isOther) this.#warn(found.count)
+    this.follow(record.count)
     return record
   }
 
   /** The record, whatever its number; that of this instance where there is none. */
   readAny(lease: StoreLease): TurnstileRecord {
-    const left = lease.previous ?? {}
-    const other = this.#kind === 'permits' ? 'readers' : 'permits'
-    if (left[other] !== undefined) {
-      const message = `'${this.name}' has ${left[other]} ${other}, so it cannot have ${this.#kind}: use another name`
-      throw new LeaseConfigurationError(message, this.details)
-    }
-    const count = Math.max(1, wholeNumber(left[this.#kind]) ?? this.#count)
-    const slots = Math.max(count, wholeNumber(left.slots) ?? count)
-    return { count, slots, next: (wholeNumber(left.next) ?? 0) % count, isFull: left.full === 'yes' }
+    return this.#parsed(lease.previous)
+  }
+
+  /** The record as any instance can read it at this moment. */
+  async look(signal: AbortSignal): Promise<TurnstileRecord> {
+    return this.#parsed((await this.readRecord(undefined, signal))?.metadata)
   }
 
   /** Writes the record while the turnstile is held. Rejects with a `LeaseLostError` where it was lost before. */
-  async write(lease: StoreLease, record: TurnstileRecord): Promise<void> {
-    if (await lease.update(this.toMetadata(record))) return
+  async write(lease: StoreLease, record: TurnstileRecord, others: Metadata = {}): Promise<void> {
+    if (await lease.update({ ...others, ...this.toMetadata(record) })) return
     throw new LeaseLostError(`the turnstile '${this.name}' was lost`, { ...this.details, reason: 'expired' })
   }
 
-  /** Writes another number of slots, for all instances. Rejects as `write` does. */
-  async resize(lease: StoreLease, record: TurnstileRecord): Promise<void> {
-    await this.write(lease, record)
-    this.#count = record.count
+  /** Takes over the number of the record. */
+  follow(count: number): void {
+    this.#count = count
     this.#hasAgreed = true
   }
 
-  /** Notes that the holder stays, so that attempts without a wait give up at once. */
-  stay(lease: StoreLease, record: TurnstileRecord): void {
-    const { fencingToken } = lease
-    // It only saves time: a holder that cannot write it is about to lose the turnstile.
-    lease.update({ ...this.toMetadata(record), stays: String(fencingToken) }).catch(() => {})
+  /**
+   * Writes the record, and that the holder stays, so that attempts without a wait give up at once. Rejects as `write` does.
+   * `others`: metadata of the user.
+   */
+  async stay(lease: StoreLease, record: TurnstileRecord, others: Metadata = {}): Promise<void> {
+    await this.write(lease, record, { ...others, stays: String(lease.fencingToken) })
   }
 
-  toMetadata({ count, slots, next, isFull }: TurnstileRecord): Metadata {
-    return {
-      [this.#kind]: String(count),
-      slots: String(slots),
-      next: String(next),
-      ...(isFull ? { full: 'yes' } : {}),
-    }
+  toMetadata(record: TurnstileRecord): Metadata {
+    return toMetadata(this.kind, record)
   }
 
-  #follow(count: number): void {
-    const kind = this.#kind
-    if (!this.#hasAgreed) {
-      const resize = kind === 'permits' ? `, or call resize(${this.#count})` : ', in every instance'
-      const message =
-        `'${this.name}' has ${count} ${kind}, but this instance was made with ${this.#count}: ` +
-        `make it with ${count}${resize}`
-      throw new LeaseConfigurationError(message, this.details)
-    }
-    this.#count = count
+  #parsed(metadata: Metadata | undefined): TurnstileRecord {
+    return fromMetadata(this.kind, metadata ?? {}, { count: this.#count, made: this.#made }, this.details)
   }
-}
 
-/** Returns the number of slots. Throws a `LeaseConfigurationError` unless it is a whole number from 1 on. */
-export function checkedCount(kind: SlotKind, count: unknown, leaseName: string): number {
-  if (typeof count === 'number' && Number.isSafeInteger(count) && count > 0) return count
-  const message = `${kind} must be a whole number from 1 on, not ${String(count)}`
-  throw new LeaseConfigurationError(message, typeof leaseName === 'string' ? { leaseName } : {})
-}
-
-function wholeNumber(text: string | undefined): number | undefined {
-  return text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined
+  /** Two instances of different numbers are either a deployment or a mistake. */
+  #warn(before: number): void {
+    const message =
+      `'${this.name}' had ${before} ${this.kind}, and has ${this.#made} from now on, because this instance was made with ` +
+      `${this.#made}. If no deployment is under way, give one of the two another name`
+    callGuarded(
+      () => this.#logger.warn(message),
+      () => defaultLogger.warn(message),
+    )
+  }
 }

@@ -21,8 +21,22 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'a writer looks at the first slot only',
-    edits: [{ file: readWrite, find: '{ length: record.count }', replace: '{ length: 1 }' }],
+    edits: [{ file: readWrite, find: '{ length: record.slots }', replace: '{ length: 1 }' }],
     caughtBy: { law: 'a writer waits until every reader has left' },
+  },
+  {
+    name: 'a writer does not look at the slots that a larger number left over',
+    edits: [{ file: readWrite, find: '{ length: record.slots }', replace: '{ length: record.count }' }],
+    caughtBy: {
+      law: 'the number of the instance that came last counts for all, and a writer sees the readers of the larger one',
+    },
+  },
+  {
+    name: 'the metadata of a writer are dropped',
+    edits: [
+      { file: readWrite, find: 'turnstile.stay(held, record, metadata)', replace: 'turnstile.stay(held, record)' },
+    ],
+    caughtBy: { law: 'the metadata of a writer is in the record while it holds the name' },
   },
   {
     name: 'a reader enters although it lost the turnstile',
@@ -40,8 +54,8 @@ export const mutants: readonly RecipeMutant[] = [
       { file: enterSlot, find: 'fencingToken === undefined || !held.checkLease()', replace: 'found.slot < 0' },
       {
         file: enterSlot,
-        find: '{ ...found, fencingToken, left }',
-        replace: '{ ...found, fencingToken: fencingToken ?? 0n, left }',
+        find: '{ ...found, fencingToken, left: leave()',
+        replace: '{ ...found, fencingToken: fencingToken ?? 0n, left: leave()',
       },
       { file: 'slots/slot-search.ts', find: ' || !this.#held.checkLease()', replace: '' },
       { file: enterSlot, find: 'await turnstile.read(held)', replace: 'turnstile.readAny(held)' },

@@ -1,7 +1,8 @@
 import type { RecipeMutant } from '../support/mutants.js'
 
-const semaphore = 'semaphore/semaphore.ts'
+const resizing = 'semaphore/resizing.ts'
 const turnstile = 'slots/turnstile.ts'
+const record = 'slots/turnstile-record.ts'
 const entered = 'slots/entered-lease.ts'
 const search = 'slots/slot-search.ts'
 
@@ -15,6 +16,7 @@ export const mutants: readonly RecipeMutant[] = [
         find: 'const { count, next, isFull } = this.#record',
         replace: 'const { next, isFull } = this.#record\n    const count = this.#record.count + 1',
       },
+      { file: search, find: 'return slots.filter((slot) => slot < count)', replace: 'return slots' },
     ],
     caughtBy: { check: ['broken-rule'] },
   },
@@ -31,24 +33,58 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'a smaller number of permits is reached at once',
-    edits: [
-      {
-        file: semaphore,
-        find: '!isSmaller && (record.slots <= permits || isEmptied)',
-        replace: 'record.count > 0',
-      },
-    ],
+    edits: [{ file: resizing, find: 'held.size <= permits', replace: 'held.size >= 0' }],
     caughtBy: { law: 'a smaller number is reached when the highest slots are empty, and no permit is taken away' },
   },
   {
-    name: 'a larger number does not wait for the slots that a smaller one left over',
-    edits: [{ file: semaphore, find: '(record.slots <= permits || isEmptied)', replace: 'record.slots > 0' }],
-    caughtBy: { law: 'a larger number lets more in, in every instance, but not before leftover slots are empty' },
+    name: 'permits are given while more than the number are held',
+    edits: [{ file: search, find: 'return held.size < count ? free : []', replace: 'return free' }],
+    caughtBy: { law: 'after a smaller number, no permit is given while so many are held' },
   },
   {
-    name: 'instances that disagree follow the record',
-    edits: [{ file: turnstile, find: 'if (!this.#hasAgreed) {', replace: 'if (this.#count < 0) {' }],
-    caughtBy: { law: 'instances that disagree about the number of permits are refused, with both numbers' },
+    name: 'the slots that a larger number left over count as empty',
+    edits: [{ file: record, find: 'slots: Math.max(record.slots, count), next: 0', replace: 'slots: count, next: 0' }],
+    caughtBy: { check: ['broken-rule'] },
+  },
+  {
+    name: 'leftover slots that were held count as empty from then on',
+    edits: [{ file: search, find: 'if (![...held].some((slot) => slot >= count))', replace: 'if (held.size >= 0)' }],
+    caughtBy: { check: ['broken-rule'] },
+  },
+  {
+    name: 'an instance with another number follows the record',
+    edits: [{ file: turnstile, find: '!this.#hasAgreed && found.made !== this.#made', replace: 'found.count < 0' }],
+    caughtBy: {
+      law: 'the number of the instance that came last counts for all, and never are more held than the larger one',
+    },
+  },
+  {
+    name: 'an instance brings its number every time',
+    edits: [{ file: turnstile, find: '!this.#hasAgreed && found', replace: 'found' }],
+    caughtBy: {
+      law: 'the number of the instance that came last counts for all, and never are more held than the larger one',
+    },
+  },
+  {
+    name: 'an instance brings its number although it was resized',
+    edits: [{ file: turnstile, find: 'found.made !== this.#made', replace: 'found.count !== this.#made' }],
+    caughtBy: { law: 'a resize outlives the restart of an instance, until one is made with another number' },
+  },
+  {
+    name: 'a waiter does not carry a resize out',
+    edits: [{ file: search, find: 'due.resize && (await this.#obeyResize(ends.signal))', replace: 'false' }],
+    caughtBy: { law: 'a resize does not wait behind those that wait for a permit' },
+  },
+  {
+    name: 'a resize does not notice that the number was changed again',
+    edits: [
+      {
+        file: resizing,
+        find: 'if (record?.change === change) return record\n',
+        replace: 'if (record) return record\n',
+      },
+    ],
+    caughtBy: { law: 'a resize rejects if another one changes the number before it is reached' },
   },
   {
     name: 'an attempt without a wait gives up where another enters',

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { AcquireOptions, Lease } from '@leasehold/core'
+import { type AcquireOptions, type Lease, readLease } from '@leasehold/core'
 import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
 import { endedBefore } from '../succession.js'
 
@@ -146,16 +146,49 @@ export const readWriteLaws = [
       for (const [place, token] of tokens.entries()) if (place > 0) assert(token > (tokens[place - 1] ?? 0n))
     },
 
-    'instances that disagree about the number of readers are refused, with both numbers': async (trial, one) => {
-      await acquire(trial, one.shared)
-      const other = await open(trial, undefined, 8)
-      for (const lease of [other.shared, other.exclusive]) {
-        await assert.rejects(trial.during(lease.acquire({ wait: forEver })), {
+    'the number of the instance that came last counts for all, and a writer sees the readers of the larger one': async (
+      trial,
+      first,
+      second,
+    ) => {
+      const third = await open(trial)
+      for (const { shared } of [first, second, third]) await acquire(trial, shared)
+      const fewer = await open(trial, undefined, 1)
+      for (const { shared } of [first, second]) {
+        assert.equal(await trial.during(fewer.shared.acquire()), false)
+        assert.equal(await trial.during(fewer.exclusive.acquire()), false)
+        await trial.during(shared.release())
+      }
+      assert.equal(await trial.during(first.shared.acquire()), false)
+      assert.equal(await trial.during(fewer.exclusive.acquire()), false)
+      await trial.during(third.shared.release())
+      await acquire(trial, fewer.exclusive)
+      await trial.during(fewer.exclusive.release())
+      await acquire(trial, first.shared)
+      assert.equal(await trial.during(second.shared.acquire()), false)
+    },
+
+    'the metadata of a writer is in the record while it holds the name': async (trial) => {
+      const place = await trial.place()
+      const both = await open(trial, place)
+      const { clock } = place.leaseOptions
+      const metadataNow = async () =>
+        (await trial.during(readLease(place.store, trial.name, clock === undefined ? {} : { clock })))?.metadata
+      await acquire(trial, both.exclusive, { metadata: { note: 'import' } })
+      assert.equal((await metadataNow())?.note, 'import')
+      // The record still does its own work.
+      assert.equal(await trial.during((await open(trial)).shared.acquire()), false)
+      await trial.during(both.exclusive.release())
+      await acquire(trial, both.shared)
+      await trial.during(both.shared.release())
+      assert.equal((await metadataNow())?.note, undefined)
+      for (const key of ['readers', 'stays']) {
+        await assert.rejects(trial.during(both.exclusive.acquire({ metadata: { [key]: '5' } })), {
           code: 'configuration',
-          message: /\b3 readers\b.*\b8\b/,
+          message: new RegExp(`must not have the key '${key}'`),
         })
       }
-      assert.equal(one.shared.checkLease(), true)
+      await acquire(trial, both.shared)
     },
   }),
 

@@ -148,14 +148,128 @@ export const semaphoreLaws = [
       for (const [place, token] of tokens.entries()) if (place > 0) assert(token > (tokens[place - 1] ?? 0n))
     },
 
-    'instances that disagree about the number of permits are refused, with both numbers': async (trial) => {
-      const held = await enter(trial, await semaphoreAt(trial, 3))
-      const other = await semaphoreAt(trial, 5)
-      await assert.rejects(trial.during(other.acquire({ wait: forEver })), {
-        code: 'configuration',
-        message: /(?=.*\b3\b).*\b5\b/s,
-      })
+    'the number of the instance that came last counts for all, and never are more held than the larger one': async (
+      trial,
+    ) => {
+      const before = await semaphoreAt(trial, 3)
+      const permits: PermitUnderTest[] = []
+      for (let count = 0; count < 3; count += 1) permits.push(await enter(trial, before))
+      const fewer = await semaphoreAt(trial, 1)
+      // No permit is given while as many are held as there are now, whichever slots are free.
+      for (const permit of permits) {
+        for (const semaphore of [fewer, before]) {
+          assert.equal(await trial.during(semaphore.acquire()), undefined)
+          assert.equal(semaphore.permits, 1)
+        }
+        await trial.during(permit.release())
+      }
+      await enter(trial, before)
+      assert.equal(await trial.during(fewer.acquire()), undefined)
+      const more = await semaphoreAt(trial, 2)
+      await enter(trial, more)
+      for (const semaphore of [more, fewer, before]) assert.equal(await trial.during(semaphore.acquire()), undefined)
+      assert.equal(before.permits, 2)
+    },
+
+    'a resize does not wait behind those that wait for a permit': async (trial) => {
+      const semaphore = await semaphoreAt(trial, 1)
+      const held = await enter(trial, semaphore)
+      const other = await semaphoreAt(trial, 1)
+      const waiting = other.acquire({ wait: forEver })
+      await trial.pass(trial.ttl / 5)
+      // A wait for the turn would end here only with the permit.
+      const resizer = await semaphoreAt(trial, 1)
+      await trial.during(resizer.resize(2))
+      const permit = await trial.during(waiting)
+      assert.equal(permit?.checkLease(), true)
       assert.equal(held.checkLease(), true)
+      // The waiter follows, and so does the next one.
+      for (const instance of [semaphore, other, resizer]) {
+        assert.equal(await trial.during(instance.acquire()), undefined)
+        assert.equal(instance.permits, 2)
+      }
+      const next = semaphore.acquire({ wait: forEver })
+      await trial.pass(trial.ttl / 5)
+      const shrinking = resizer.resize(1)
+      await trial.pass(trial.ttl / 5)
+      await trial.during(held.release())
+      await trial.during(shrinking)
+      await trial.pass(trial.ttl / 5)
+      assert.equal(semaphore.permits, 1)
+      await trial.during(permit?.release() ?? Promise.resolve(false))
+      assert.equal((await trial.during(next))?.checkLease(), true)
+    },
+
+    'after a smaller number, no permit is given while so many are held': async (trial) => {
+      const semaphore = await semaphoreAt(trial, 3)
+      const permits: PermitUnderTest[] = []
+      for (let count = 0; count < 3; count += 1) permits.push(await enter(trial, semaphore))
+      const resizing = semaphore.resize(1)
+      await trial.pass(trial.ttl / 5)
+      const [lowest, middle, highest] = permits
+      await trial.during(lowest?.release() ?? Promise.resolve(false))
+      assert.equal(await trial.during(semaphore.acquire()), undefined)
+      await trial.during(middle?.release() ?? Promise.resolve(false))
+      await trial.during(resizing)
+      assert.equal(await trial.during(semaphore.acquire()), undefined)
+      const waiting = semaphore.acquire({ wait: forEver })
+      await trial.pass(trial.ttl / 5)
+      await trial.during(highest?.release() ?? Promise.resolve(false))
+      assert.equal((await trial.during(waiting))?.slot, 0)
+    },
+
+    'a number that comes back in between does not confuse a resize': async (trial) => {
+      const place = await trial.place()
+      const slow = await semaphoreAt(trial, 2, place)
+      const other = await semaphoreAt(trial, 2)
+      await enter(trial, other)
+      const high = await enter(trial, other)
+      const shrinking = slow.resize(1).catch(() => {})
+      await trial.pass(trial.ttl / 5)
+      // If it claims anything after it has seen the slot empty, it comes late.
+      place.store.inject({ kind: 'delay', duration: trial.ttl / 30 }, 'acquire')
+      await trial.during(high.release())
+      await trial.pass(trial.ttl / 200)
+      await trial.during(other.resize(2))
+      await enter(trial, other)
+      const again = other.resize(1)
+      again.catch(() => {})
+      await trial.pass(trial.ttl / 2)
+      let isReached = false
+      const end = (): void => {
+        isReached = true
+      }
+      const last = (await semaphoreAt(trial, 2)).resize(1)
+      last.then(end, () => {})
+      await trial.pass(trial.ttl / 2)
+      assert.equal(isReached, false, 'a resize to 1 has ended while 2 permits are held')
+      await trial.during(Promise.allSettled([other.close(), shrinking]))
+      await trial.during(last)
+    },
+
+    'a resize rejects if another one changes the number before it is reached': async (trial) => {
+      const semaphore = await semaphoreAt(trial, 3)
+      for (let count = 0; count < 3; count += 1) await enter(trial, semaphore)
+      const first = assert.rejects(semaphore.resize(1), { code: 'conflict', message: /\b2 permits\b/ })
+      await trial.pass(trial.ttl / 5)
+      const other = await semaphoreAt(trial, 3)
+      const second = other.resize(2)
+      await trial.during(first)
+      await trial.during(semaphore.close())
+      await trial.during(second)
+      for (let count = 0; count < 2; count += 1) await enter(trial, other)
+      assert.equal(await trial.during(other.acquire()), undefined)
+    },
+
+    'a resize outlives the restart of an instance, until one is made with another number': async (trial) => {
+      await enter(trial, await semaphoreAt(trial, 2))
+      await trial.during((await semaphoreAt(trial, 2)).resize(3))
+      const restarted = await semaphoreAt(trial, 2)
+      await enter(trial, restarted)
+      assert.equal(restarted.permits, 3)
+      const deployed = await semaphoreAt(trial, 1)
+      assert.equal(await trial.during(deployed.acquire()), undefined)
+      assert.equal(deployed.permits, 1)
     },
 
     'a smaller number is reached when the highest slots are empty, and no permit is taken away': async (trial) => {

@@ -1,0 +1,109 @@
+import { LeaseConfigurationError, type LeaseErrorDetails, type Metadata } from '@leasehold/core'
+
+/** The use of the slots, and the key of their number in the record of the turnstile. */
+export type SlotKind = 'permits' | 'readers'
+
+/** The numbers in the record of a turnstile. */
+export interface TurnstileRecord {
+  /** How many slots may be held. */
+  readonly count: number
+  /** The number of the instance that came last with another number than the one before. */
+  readonly made: number
+  /** Slots from this number on are empty: more than `count` while those that a larger number left over may be held. */
+  readonly slots: number
+  /** The slot to try first. */
+  readonly next: number
+  /** Whether the last holder of the turnstile had to wait for a slot. */
+  readonly isFull: boolean
+  /** Names the last change of `count`: no two changes have the same. */
+  readonly change?: string | undefined
+}
+
+/** The most slots: whoever waits for one watches each of them. */
+const MOST_SLOTS = 100_000
+
+const ownKeys: ReadonlySet<string> = new Set([
+  'permits',
+  'readers',
+  'made',
+  'slots',
+  'next',
+  'full',
+  'change',
+  'stays',
+] satisfies (SlotKind | keyof TurnstileRecord | 'full' | 'stays')[])
+
+/** Returns the number of slots. Throws a `LeaseConfigurationError` unless it is a whole number from 1 on. */
+export function checkedCount(kind: SlotKind, count: unknown, leaseName: string): number {
+  if (isCount(count)) return count
+  const message = `${kind} must be a whole number from 1 to ${MOST_SLOTS}, not ${String(count)}`
+  throw new LeaseConfigurationError(message, typeof leaseName === 'string' ? { leaseName } : {})
+}
+
+/** Throws a `LeaseConfigurationError` if metadata of the user have a key of the record. */
+export function checkForeignKeys(metadata: Metadata | undefined, details: LeaseErrorDetails): void {
+  const key = Object.keys(metadata ?? {}).find((name) => ownKeys.has(name))
+  if (key === undefined) return
+  const message = `the metadata of '${details.leaseName}' must not have the key '${key}', which its record uses: rename it`
+  throw new LeaseConfigurationError(message, details)
+}
+
+/**
+ * The record in the metadata of a turnstile. Where they have no number, it is `count`, and that of the instance `made`. Throws
+ * a `LeaseConfigurationError` if the slots are used for something else, or a number is too large.
+ */
+export function fromMetadata(
+  kind: SlotKind,
+  left: Metadata,
+  given: { readonly count: number; readonly made: number },
+  details: LeaseErrorDetails,
+): TurnstileRecord {
+  const name = details.leaseName
+  const other = kind === 'permits' ? 'readers' : 'permits'
+  if (left[other] !== undefined) {
+    const message = `'${name}' has ${left[other]} ${other}, so it cannot have ${kind}: use another name`
+    throw new LeaseConfigurationError(message, details)
+  }
+  const numberIn = (key: string): number | undefined => {
+    const number = wholeNumber(left[key])
+    if (number === undefined || number <= MOST_SLOTS) return number
+    const message =
+      `the record of '${name}' was changed by another program: its '${key}' is ${left[key]}, and the most is ` +
+      `${MOST_SLOTS}. Delete the record, or write the right number`
+    throw new LeaseConfigurationError(message, details)
+  }
+  const count = Math.max(1, numberIn(kind) ?? given.count)
+  const made = numberIn('made') ?? (left[kind] === undefined ? given.made : count)
+  const slots = Math.max(count, numberIn('slots') ?? count)
+  return { count, made, slots, next: (numberIn('next') ?? 0) % count, isFull: left.full === 'yes', change: left.change }
+}
+
+export function toMetadata(kind: SlotKind, { count, made, slots, next, isFull, change }: TurnstileRecord): Metadata {
+  return {
+    [kind]: String(count),
+    made: String(made),
+    slots: String(slots),
+    next: String(next),
+    ...(isFull ? { full: 'yes' } : {}),
+    ...(change === undefined ? {} : { change }),
+  }
+}
+
+/** The record with another number of slots. */
+export function withCount(record: TurnstileRecord, count: number, change: string): TurnstileRecord {
+  return { ...record, count, slots: Math.max(record.slots, count), next: 0, change }
+}
+
+/** The number of slots in a text; `undefined` if it has none that is valid. */
+export function countFrom(text: string | undefined): number | undefined {
+  const count = wholeNumber(text)
+  return isCount(count) ? count : undefined
+}
+
+function isCount(count: unknown): count is number {
+  return typeof count === 'number' && Number.isInteger(count) && count > 0 && count <= MOST_SLOTS
+}
+
+function wholeNumber(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d+$/.test(text) ? Number(text) : undefined
+}
