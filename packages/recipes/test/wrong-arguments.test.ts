@@ -30,7 +30,9 @@ const wrong = [Number.NaN, -1, ...texts]
 const numbers = [Number.NaN, 5, null]
 
 /** The argument, values that it must not have, and its use. */
-const rows: readonly [argument: string, values: readonly unknown[], use: (place: Place, value: never) => unknown][] = [
+type Row = readonly [argument: string, values: readonly unknown[], use: (place: Place, value: never) => unknown]
+
+const rows: readonly Row[] = [
   ['wait of acquireWithAutoRenew', wrong, ({ manager }, wait) => manager.acquireWithAutoRenew('a', { wait })],
   ['signal of acquireWithAutoRenew', ['x', {}], ({ manager }, signal) => manager.acquireWithAutoRenew('a', { signal })],
   ['wait of claimFirst', wrong, ({ manager }, wait) => manager.claimFirst(['a'], { wait })],
@@ -68,13 +70,12 @@ const rows: readonly [argument: string, values: readonly unknown[], use: (place:
     ({ store }, stopTimeout) => new LeaderElection(store, { name: 'a', stopTimeout }),
   ],
   ...(['drainTimeout', 'rebalanceInterval', 'partitions', 'heartbeatTimeout'] as const).map(
-    (option) =>
-      [
-        option,
-        [...wrong, Infinity],
-        ({ store }: Place, value: never) =>
-          new PartitionGroup(store, { name: 'a', partitions: 4, onAssigned() {}, [option]: value }),
-      ] as const,
+    (option): Row => [
+      option,
+      [...wrong, Infinity],
+      ({ store }: Place, value: never) =>
+        new PartitionGroup(store, { name: 'a', partitions: 4, onAssigned() {}, [option]: value }),
+    ],
   ),
   [
     'maxHold of PartitionGroup',

@@ -53,7 +53,7 @@ describe('the settings of a lease over several leases', () => {
 
   it('has the leases of a part that is made of several as its own parts, in their order', () => {
     const { leases } = leasesOn('a', 'z', 'n', 'b')
-    const [a, z, n, b] = leases as [Lease, Lease, Lease, Lease]
+    const [a, z, n, b] = leases as unknown as [Lease, Lease, Lease, Lease]
     const nested = allOf([allOf([z, allOf([a, b])], { name: 'm' }), n])
     expect(nested.leases.map((part) => [a, b, n, z].indexOf(part))).toEqual([0, 1, 2, 3])
     expect(nested.settings.name).toBe('a + b + n + z')
@@ -88,7 +88,7 @@ describe('the settings of a lease over several leases', () => {
 
   it('waits for nobody in a circle, also where the parts are made of several leases', async () => {
     const { clock, leases, store, environment } = leasesOn('a', 'z', 'n')
-    const [a, z, n] = leases as [Lease, Lease, Lease]
+    const [a, z, n] = leases as unknown as [Lease, Lease, Lease]
     const [otherZ, otherN] = ['z', 'n'].map((name) => createLease(store, name, { owner: 'other', clock }))
     const nested = allOf([allOf([a, z], { name: 'm', ...environment }), n], environment)
     const other = allOf([allOf([otherN as Lease], environment), otherZ as Lease], environment)
