@@ -1,11 +1,4 @@
-import {
-  type AcquireOptions,
-  Lease,
-  LeaseError,
-  type LeaseErrorCode,
-  type LeaseStore,
-  LeaseUnavailableError,
-} from '@leasehold/core'
+import { type AcquireOptions, Lease, type LeaseStore, LeaseUnavailableError } from '@leasehold/core'
 import { checkMetadata, keptAlive } from '@leasehold/core/store'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { SharedAttempt } from '../shared-attempt.js'
