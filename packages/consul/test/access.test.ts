@@ -86,7 +86,7 @@ describeConsul('access to Consul', () => {
         'key_prefix "leasehold-fences/" { policy = "read" } key_prefix "data/" { policy = "write" }',
       ],
       ['write the key, but not read its fence', 'key_prefix "data/" { policy = "write" }'],
-    ])('a guard rejects a token that may %s as unauthorised, and writes nothing', async ([, rules]) => {
+    ] as const)('a guard rejects a token that may %s as unauthorised, and writes nothing', async ([, rules]) => {
       await Scene.play(async (scene) => {
         const server = await scene.server({ config: ACL, token: MASTER })
         const guard = new ConsulGuard({ addresses: [server.url], token: await tokenWith(server, rules) })
