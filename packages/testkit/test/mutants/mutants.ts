@@ -128,10 +128,9 @@ export const mutants: readonly Mutant[] = [
     name: 'takeover by a foreign timestamp',
     edits: [
       {
-        file: cas,
-        find: 'const unchanged = this.#observations.see(name, version, this.#clock.now())\n    return',
-        replace:
-          'const unchanged = this.#clock.now() - ((record as { renewedAt?: number }).renewedAt ?? 0)\n    void version\n    return',
+        file: 'cas/standings.ts',
+        find: 'const unchanged = this.#records.see(name, version, now)\n',
+        replace: 'const unchanged = now - ((record as { renewedAt?: number }).renewedAt ?? 0)\n    void version\n',
       },
       {
         file: cas,
