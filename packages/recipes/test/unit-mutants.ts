@@ -34,4 +34,12 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/record-kind.test.ts',
     name: 'keeps the other methods of Once',
   },
+  {
+    title: 'schedule: the record of another recipe is accepted',
+    file: 'src/schedule/schedule-record.ts',
+    find: "checkRecipe('schedule', metadata, details)",
+    replace: '',
+    test: 'test/record-kind.test.ts',
+    name: 'keeps schedule from a record of once',
+  },
 ]
