@@ -1,5 +1,13 @@
 import { createLease, LeaseConfigurationError, MemoryLeaseStore, readLease } from '@leasehold/core'
-import { LeaderElection, LeaseManager, Once, PartitionGroup, Schedule } from '@leasehold/recipes'
+import {
+  LeaderElection,
+  LeaseManager,
+  Once,
+  PartitionGroup,
+  ReadWriteLease,
+  Schedule,
+  Semaphore,
+} from '@leasehold/recipes'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 
@@ -66,6 +74,10 @@ const users: Readonly<Record<string, (place: Place) => Promise<unknown>>> = {
   'lease-manager': ({ store, options, settled }) =>
     settled(new LeaseManager(store, options).processEach([NAME], async () => {})),
   schedule: attend,
+  semaphore: ({ store, options, settled }) =>
+    settled(new Semaphore(store, { name: NAME, permits: 2, ...options }).run(async () => {})),
+  'read-write-lease': ({ store, options, settled }) =>
+    settled(new ReadWriteLease(store, { name: NAME, readers: 2, ...options }).shared.run(async () => {})),
   'leader-election': async (place) => {
     const error = await lead(place)
     if (error !== undefined) throw error

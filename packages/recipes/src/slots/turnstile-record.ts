@@ -1,4 +1,5 @@
 import { LeaseConfigurationError, type LeaseErrorDetails, type Metadata } from '@leasehold/core'
+import { checkRecipe, ofRecipe } from '../record-kind.js'
 
 /** The use of the slots, and the key of their number in the record of the turnstile. */
 export type SlotKind = 'permits' | 'readers'
@@ -22,7 +23,10 @@ export interface TurnstileRecord {
 /** The most slots: whoever waits for one watches each of them. */
 const MOST_SLOTS = 100_000
 
+const recipes = { permits: 'semaphore', readers: 'read-write-lease' } as const
+
 const ownKeys: ReadonlySet<string> = new Set([
+  'recipe',
   'permits',
   'readers',
   'made',
@@ -31,7 +35,7 @@ const ownKeys: ReadonlySet<string> = new Set([
   'full',
   'change',
   'stays',
-] satisfies (SlotKind | keyof TurnstileRecord | 'full' | 'stays')[])
+] satisfies (SlotKind | keyof TurnstileRecord | 'recipe' | 'full' | 'stays')[])
 
 /** Returns the number of slots. Throws a `LeaseConfigurationError` unless it is a whole number from 1 on. */
 export function checkedCount(kind: SlotKind, count: unknown, leaseName: string): number {
@@ -59,11 +63,7 @@ export function fromMetadata(
   details: LeaseErrorDetails,
 ): TurnstileRecord {
   const name = details.leaseName
-  const other = kind === 'permits' ? 'readers' : 'permits'
-  if (left[other] !== undefined) {
-    const message = `'${name}' has ${left[other]} ${other}, so it cannot have ${kind}: use another name`
-    throw new LeaseConfigurationError(message, details)
-  }
+  checkRecipe(recipes[kind], left, details)
   const numberIn = (key: string): number | undefined => {
     const number = wholeNumber(left[key])
     if (number === undefined || number <= MOST_SLOTS) return number
@@ -79,14 +79,14 @@ export function fromMetadata(
 }
 
 export function toMetadata(kind: SlotKind, { count, made, slots, next, isFull, change }: TurnstileRecord): Metadata {
-  return {
+  return ofRecipe(recipes[kind], {
     [kind]: String(count),
     made: String(made),
     slots: String(slots),
     next: String(next),
     ...(isFull ? { full: 'yes' } : {}),
     ...(change === undefined ? {} : { change }),
-  }
+  })
 }
 
 /** The record with another number of slots. */

@@ -112,7 +112,7 @@ describe('a name with slots', () => {
     const both = new ReadWriteLease(store, { ...options, readers: 5 })
     await during(both.shared.acquire())
     await expect(during(open(3).acquire())).rejects.toThrow(
-      "'job' has 5 readers, so it cannot have permits: use another name",
+      "'job' is a name of the recipe 'read-write-lease', so 'semaphore' cannot use it",
     )
     await expect(during(open(3).acquire({ wait: forEver }))).rejects.toThrow(LeaseConfigurationError)
     await expect(during(open(3).resize(2))).rejects.toThrow(LeaseConfigurationError)
@@ -120,7 +120,7 @@ describe('a name with slots', () => {
     await during(new Semaphore(store, { ...other, permits: 3 }).acquire())
     for (const lease of ['shared', 'exclusive'] as const) {
       const reversed = new ReadWriteLease(store, { ...other, readers: 5 })[lease]
-      await expect(during(reversed.acquire())).rejects.toThrow("'other' has 3 permits, so it cannot have readers")
+      await expect(during(reversed.acquire())).rejects.toThrow("'other' is a name of the recipe 'semaphore'")
     }
   })
 })

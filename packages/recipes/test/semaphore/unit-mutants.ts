@@ -31,8 +31,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'turnstile: a semaphore on the name of a read-write lease',
     file: 'src/slots/turnstile-record.ts',
-    find: 'if (left[other] !== undefined) {',
-    replace: "if (left[other] === '') {",
+    find: 'checkRecipe(recipes[kind], left, details)',
+    replace: '',
     test,
     name: 'is not shared by a semaphore and a read-write lease',
   },
