@@ -22,7 +22,7 @@ function isThenable(value: unknown): boolean {
 }
 
 /** Calls user code that must answer at once. If it answers with a promise instead, a rejection of that is reported. */
-export function readGuarded(read: () => unknown, report: Report): unknown {
+export function readGuarded(read: () => unknown, report: (error: unknown) => void): unknown {
   let value: unknown
   callGuarded(() => {
     value = read()
@@ -35,7 +35,7 @@ export function readGuarded(read: () => unknown, report: Report): unknown {
  * A clock of the user that fails safely: while it has no valid time, the time is `Infinity`, so that every validity is
  * over; a timer that it cannot schedule runs on the system clock.
  */
-export function guardClock(clock: Clock, report: Report): Clock {
+export function guardClock(clock: Clock, report: (error: unknown) => void): Clock {
   if (clock === systemClock) return clock
   return {
     now: () => numberFrom(() => clock.now(), 'clock.now()', report) ?? Number.POSITIVE_INFINITY,
@@ -56,7 +56,7 @@ export function guardClock(clock: Clock, report: Report): Clock {
 }
 
 /** A source of chance of the user; the middle where it fails. */
-export function guardRandom(random: () => number, report: Report): () => number {
+export function guardRandom(random: () => number, report: (error: unknown) => void): () => number {
   return () => {
     const drawn = numberFrom(random, 'random()', report)
     if (drawn === undefined) return 0.5

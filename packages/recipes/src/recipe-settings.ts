@@ -51,14 +51,14 @@ export const recipeSettings = {
     readers: {
       type: 'number',
       example: '100',
-      description: 'The most readers at a time; the same for all instances.',
+      description: 'The most readers at a time; that of the instance that came last counts for all.',
     },
   }),
   semaphore: new ProviderOptions('semaphore', {
     permits: {
       type: 'number',
       example: '3',
-      description: 'The number of permits; the same for all instances.',
+      description: 'The number of permits; that of the instance that came last counts for all.',
     },
   }),
   schedule: new ProviderOptions('schedule', {
@@ -76,14 +76,15 @@ export const recipeSettings = {
     anchor: {
       type: 'text',
       description:
-        'A tick of `every`, in ISO 8601; the others are whole intervals away. Empty: the start of 1970 in UTC.',
+        'A tick of `every`, in ISO 8601 with Z or an offset; the others are whole intervals away. Empty: the start of 1970 in UTC.',
     },
     atMostFor: { type: 'duration', description: 'The longest time that one work may take. Empty: no limit.' },
     atLeastFor: {
       type: 'duration',
       default: '0s',
       description:
-        'For how long the name stays held from the start of a work on, at least. Required where the store keeps no metadata: ' +
+        'For how long the name stays held from the start of a work on, at least. Shorter than every, and not longer than ' +
+        'atMostFor. Required where the store keeps no metadata: ' +
         'clocks may there differ by less than it.',
     },
     missed: {

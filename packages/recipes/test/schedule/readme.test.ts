@@ -1,6 +1,7 @@
 import { MemoryLeaseStore } from '@leasehold/core'
 import { expect, it } from 'vitest'
 import { cleanUpAtNight } from '../readme/schedule.js'
+import { exportOrders } from '../readme/schedule-report.js'
 
 it('the example of the README is due at half past two in Berlin', async () => {
   await using schedule = cleanUpAtNight(new MemoryLeaseStore(), async () => {})
@@ -8,4 +9,27 @@ it('the example of the README is due at half past two in Berlin', async () => {
   const time = next?.toLocaleTimeString('en-GB', { timeZone: 'Europe/Berlin' })
   // On the day on which this time does not exist: right after the gap.
   expect(['02:30:00', '03:00:00']).toContain(time)
+})
+
+it('the example of the guide finds the report of the run before, also that of another instance', async () => {
+  const store = new MemoryLeaseStore()
+  const reports: string[] = []
+  let exported = 0
+  const exportSince = async (from: string) => {
+    exported += 1
+    // A run that fails leaves the report as it was.
+    if (exported === 2) throw new Error('no connection')
+    reports.push(from)
+    return `order ${exported}`
+  }
+  {
+    await using _first = exportOrders(store, 20, exportSince)
+    await expect.poll(() => exported, { timeout: 20_000 }).toBeGreaterThanOrEqual(3)
+  }
+  const before = exported
+  await using _second = exportOrders(store, 20, exportSince)
+  await expect.poll(() => exported, { timeout: 20_000 }).toBeGreaterThan(before + 1)
+  expect(reports.slice(0, 2)).toEqual(['the beginning', 'order 1'])
+  expect(reports).toContain(`order ${before}`)
+  expect(new Set(reports).size).toBe(reports.length)
 })

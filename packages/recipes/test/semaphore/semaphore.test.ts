@@ -68,7 +68,7 @@ describe('the number of slots', () => {
     const semaphore = open(2)
     const message = `its '${key}' is ${number}, and the most is 100000`
     for (const use of [
-      () => semaphore.acquire(),
+      (): Promise<unknown> => semaphore.acquire(),
       () => semaphore.acquire({ wait: forEver }),
       () => semaphore.run(async () => expect.unreachable()),
       () => semaphore.resize(1),
@@ -222,7 +222,7 @@ describe('a resize', () => {
     await clock.time.advance(TTL / 4)
     await createLease(store, 'job/resize', { clock, ...times }).acquire({ metadata: { permits } })
     await clock.time.advance(TTL)
-    await during(held?.release() ?? Promise.resolve())
+    await during(held?.release() ?? Promise.resolve(false))
     expect((await during(waiting))?.slot).toBe(0)
   })
 
