@@ -13,7 +13,7 @@ import {
   TimeoutSettings,
   watchLease,
 } from '@leasehold/core'
-import { CasLeaseStore, casStore, LifeCycleStore } from '@leasehold/core/store'
+import { CasLeaseStore, casStore, LifeCycleStore, leaseParts, withinTime } from '@leasehold/core/store'
 import { HeartbeatThread } from '@leasehold/core/thread'
 import { describe, expect, it } from 'vitest'
 import { MapRegister } from './cas/map-register.js'
@@ -35,6 +35,8 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ['createLease', 'leaseDuration', 'heartbeatTimeout', (o: object) => createLease(store, 'job', o)],
     ['createLease', 'renewInterval', 'heartbeatInterval', (o: object) => createLease(store, 'job', o)],
     ['createLease', 'max-hold', 'maxHold', (o: object) => createLease(store, 'job', o)],
+    ['leaseParts', 'ownr', 'owner', (o: object) => leaseParts('leaseParts', 'job', o)],
+    ['withinTime', 'timeOut', 'timeout', (o: object) => withinTime(o, store, { operation: 'asking' }, async () => 1)],
     ['TimeoutSettings', 'operationTimeOut', 'operationTimeout', (o: object) => new TimeoutSettings(o)],
     ['LeaseSettings', 'retryIntervall', 'retryInterval', (o: object) => new LeaseSettings({ name: 'job', ...o })],
     ['LeaseProvider', 'loger', 'logger', (o: object) => new LeaseProvider({}, {}, o)],

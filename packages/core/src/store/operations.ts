@@ -164,11 +164,13 @@ function shownRecord(record: LeaseRecord, sentAt: number | undefined): LeaseReco
  * `operation`, the error begins with these words.
  */
 export async function withinTime<T>(
-  { timeout = DEFAULT_TIMEOUT, signal, clock = systemClock }: StoreOperationOptions,
+  options: StoreOperationOptions,
   store: LeaseStore,
   { operation, leaseName }: { readonly operation: string; readonly leaseName?: string },
   ask: (call: StoreCall) => Promise<T>,
 ): Promise<T> {
+  checkOptionNames('withinTime', options, optionNames)
+  const { timeout = DEFAULT_TIMEOUT, signal, clock = systemClock } = options
   const { kind = 'custom' } = store
   const details = { ...(leaseName === undefined ? {} : { leaseName }), store: kind }
   if (!(typeof timeout === 'number' && timeout >= 0)) {
