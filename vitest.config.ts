@@ -6,7 +6,10 @@ const conditions = ['@leasehold/source']
 const all = ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts', 'tools/test/**/*.test.ts']
 
 /** Tests that need a server. */
-const served = ['packages/{azure-blob,redis}/test/**/*.test.ts', 'examples/{azure-blob,container-migration,redis}/test/**/*.test.ts']
+const served = [
+  'packages/{azure-blob,redis}/test/**/*.test.ts',
+  'examples/{azure-blob,container-migration,redis}/test/**/*.test.ts',
+]
 
 /** The store on the Kubernetes API, with a real API server where there is one: `npm run test:kubernetes`. */
 const kubernetes = ['packages/kubernetes/test/**/*.test.ts', 'examples/kubernetes/test/**/*.test.ts']

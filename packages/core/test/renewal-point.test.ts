@@ -27,37 +27,40 @@ describe('the strategy { renewAt }', () => {
     expect(fixture.losses).toEqual([])
   })
 
-  it.each([0, 0.5, 0.999])('renews no more than an eighth of that earlier, with random numbers of %d', async (drawn) => {
-    const random = (): number => drawn
-    const { clock, store } = await setUpHeld({ strategy: { renewAt: 0.3 }, heartbeatInterval: undefined, random })
-    const point = 0.3 * TTL
-    let sentAt = 0
-    const passedSince = (): number => clock.now() - sentAt
-    const renewal = async (): Promise<number> => {
-      const before = store.count('renew')
-      while (store.count('renew') === before && passedSince() < TTL) await clock.advance(10)
-      return passedSince()
-    }
-    const expectPoint = (passed: number): void => {
-      expect(passed).toBeGreaterThan(0.875 * point)
-      expect(passed).toBeLessThanOrEqual(point + 10)
-    }
-    // The first of the grant, then a usual one.
-    for (let times = 0; times < 2; times += 1) {
+  it.each([0, 0.5, 0.999])(
+    'renews no more than an eighth of that earlier, with random numbers of %d',
+    async (drawn) => {
+      const random = (): number => drawn
+      const { clock, store } = await setUpHeld({ strategy: { renewAt: 0.3 }, heartbeatInterval: undefined, random })
+      const point = 0.3 * TTL
+      let sentAt = 0
+      const passedSince = (): number => clock.now() - sentAt
+      const renewal = async (): Promise<number> => {
+        const before = store.count('renew')
+        while (store.count('renew') === before && passedSince() < TTL) await clock.advance(10)
+        return passedSince()
+      }
+      const expectPoint = (passed: number): void => {
+        expect(passed).toBeGreaterThan(0.875 * point)
+        expect(passed).toBeLessThanOrEqual(point + 10)
+      }
+      // The first of the grant, then a usual one.
+      for (let times = 0; times < 2; times += 1) {
+        expectPoint(await renewal())
+        sentAt = clock.now()
+        store.last('renew').answer('yes')
+        await clock.settle()
+      }
+      // The first after a failure.
       expectPoint(await renewal())
+      store.last('renew').fail(new Error('ECONNRESET'))
+      await renewal()
       sentAt = clock.now()
       store.last('renew').answer('yes')
       await clock.settle()
-    }
-    // The first after a failure.
-    expectPoint(await renewal())
-    store.last('renew').fail(new Error('ECONNRESET'))
-    await renewal()
-    sentAt = clock.now()
-    store.last('renew').answer('yes')
-    await clock.settle()
-    expectPoint(await renewal())
-  })
+      expectPoint(await renewal())
+    },
+  )
 
   it('sets the interval that it means', () => {
     expect(new TimeoutSettings({ strategy: { renewAt: 0.3 } }).heartbeatInterval).toBe(36_000)

@@ -10,7 +10,7 @@ function createCandidate() {
   const clock = new VirtualClock()
   const lines: string[] = []
   const events: string[] = []
-  const broken: { failure?: Error } = {}
+  const broken: { failure?: Error | undefined } = {}
   const plan = () =>
     broken.failure === undefined ? undefined : ({ kind: 'fail-before', error: broken.failure } as const)
   const store: LeaseStore = new FaultyStore(new MemoryLeaseStore({ clock }), { plan, clock })
