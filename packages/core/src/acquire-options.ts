@@ -29,6 +29,7 @@ export interface AcquireOptions {
   /**
    * Called exactly once for the grant that this call obtains, or finds held, when it ends without a release; never
    * before `acquire` has resolved, never after a release was asked for. An error that it throws is reported and has no other effect.
+   * With `selfFence`: if it returns a promise, the loss is acknowledged, and the name freed, only when that has settled.
    */
   readonly onLost?: (lost: LeaseLost) => void
   /**

@@ -1,8 +1,9 @@
+import { Deferred } from './deferred.js'
 import type { Claim } from './engine/claims.js'
 import type { LeaseLostError } from './errors/lease-lost-error.js'
 import type { LeaseLost } from './lease-lost.js'
 import type { LeaseRun, RunGrant } from './run/lease-run.js'
-import { callGuarded } from './user-code.js'
+import { isThenable, readGuarded } from './user-code.js'
 
 type OnLost = (lost: LeaseLost) => void
 
@@ -11,6 +12,10 @@ export class GrantUsers {
   #onLost: readonly OnLost[] = noCallbacks
   #controller: AbortController | undefined
   #isKept = false
+  /** Of the current grant, until it is left or its loss is reported. */
+  #grantId: string | undefined
+  /** Settles when the work under the current grant has ended, after its loss; made when it is asked for. */
+  #losing: Deferred<void> | undefined
 
   /** Whether an `acquire()` or `adopt()` asked for the current grant, so that a run leaves it held. */
   get isKept(): boolean {
@@ -26,6 +31,7 @@ export class GrantUsers {
   begin(grant: RunGrant, claims: readonly Claim[]): void {
     this.#onLost = noCallbacks
     this.#isKept = false
+    this.#grantId = grant.grantId
     this.join(grant, claims)
   }
 
@@ -48,6 +54,7 @@ export class GrantUsers {
   /** The grant is being released or handed off: from now on no loss is reported. */
   leave(): void {
     this.#onLost = noCallbacks
+    this.#grantId = undefined
   }
 
   /** The grant was released or handed off. */
@@ -55,15 +62,39 @@ export class GrantUsers {
     this.#controller = undefined
   }
 
-  /** Reports the loss of the grant. `run`: the run under it. */
-  lose(lost: LeaseLost, error: LeaseLostError, run: LeaseRun | undefined, report: (failure: unknown) => void): void {
+  /** Settles when the work under a grant has ended, after which its name may be freed; `undefined` if there is none. */
+  workUnder(grantId: string, run: LeaseRun | undefined): Promise<void> | undefined {
+    if (grantId !== this.#grantId) return run?.working
+    // Its loss is reported next, and the callbacks say which work there is.
+    this.#losing ??= new Deferred()
+    return this.#losing.promise
+  }
+
+  /**
+   * Reports the loss of the grant. `run`: the run under it. The returned promise settles when the work of the run, and that of
+   * the callbacks that returned promises, has ended; `undefined` if there is none. Never rejects.
+   */
+  lose(
+    lost: LeaseLost,
+    error: LeaseLostError,
+    run: LeaseRun | undefined,
+    report: (failure: unknown) => void,
+  ): Promise<void> | undefined {
+    const losing = this.#losing
+    this.#losing = undefined
+    this.#grantId = undefined
     const callbacks = run?.onLost === undefined ? this.#onLost : [...this.#onLost, run.onLost]
     const controller = this.#controller
     this.#onLost = noCallbacks
     this.#controller = undefined
     controller?.abort(error)
     run?.end(error)
-    for (const callback of callbacks) callGuarded(() => callback(lost), report)
+    const work: unknown[] = run?.working === undefined ? [] : [run.working]
+    for (const callback of callbacks) work.push(readGuarded(() => callback(lost), report))
+    const pending = work.filter(isThenable)
+    const ended = pending.length === 0 ? undefined : Promise.allSettled(pending).then(() => {})
+    if (losing !== undefined) void (ended ?? Promise.resolve()).then(() => losing.resolve())
+    return ended
   }
 }
 

@@ -76,7 +76,8 @@ export class StoreLease extends Lease {
     this.#clock = guarded.clock
     if (environment.parent !== undefined) this.#family = this.#createFamily(environment.parent, guarded)
     const parented = this.#family?.around(guarded) ?? guarded
-    const workUnder: EngineEnvironment['workUnder'] = (grantId) => this.#runs?.under({ grantId })?.working
+    const workUnder: EngineEnvironment['workUnder'] = (grantId) =>
+      this.#users.workUnder(grantId, this.#runs?.under({ grantId }))
     const fenced = settings.selfFence === undefined ? parented : { ...parented, workUnder }
     this.#engine = createEngine(settings, store, fenced, this)
     const fence = SelfFence.of(settings, this.#engine.rules, this.#clock, () => {
@@ -367,10 +368,10 @@ export class StoreLease extends Lease {
     this.#family?.lose()
     this.#updates?.end()
     const run = this.#runs?.under(grant)
-    this.#users.lose(lost, this.#lossOf(lost), run, (failure) => this.#report(failure))
+    const work = this.#users.lose(lost, this.#lossOf(lost), run, (failure) => this.#report(failure))
     this.#emitter?.emit('lost', lost)
     this.#renewal?.end()
-    this.#fence?.acknowledge(run?.working)
+    this.#fence?.acknowledge(work)
   }
 
   #onOutage(effect: OutageEffect): void {

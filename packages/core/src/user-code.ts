@@ -17,7 +17,7 @@ export function callGuarded(call: () => unknown, report: Report): void {
   }
 }
 
-function isThenable(value: unknown): boolean {
+export function isThenable(value: unknown): boolean {
   return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
 }
 

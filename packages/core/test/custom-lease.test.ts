@@ -55,6 +55,38 @@ describe('run of a lease with the three methods of the contract', () => {
     expect(lease.calls).toEqual(['acquire'])
   })
 
+  it('says to a lease that reports its loss when the work has ended', async () => {
+    const lease = new ThreeMethods()
+    let end = (): void => {}
+    const work = new Promise<void>((resolve) => {
+      end = resolve
+    })
+    const run = lease.run(() => work).catch((reason: unknown) => reason)
+    await setImmediate()
+    const [ended] = lease.lose({ reason: 'taken' })
+    expect(await run).toBeInstanceOf(LeaseLostError)
+    const first = await Promise.race([Promise.resolve(ended).then(() => 'ended'), setImmediate('goes on')])
+    expect(first).toBe('goes on')
+    end()
+    expect(await ended).toBeUndefined()
+  })
+
+  it('releases nothing if the lease is lost between the grant and the work', async () => {
+    const lease = new ThreeMethods()
+    const { acquire } = lease
+    let granted = Promise.resolve()
+    lease.acquire = (options) => {
+      const acquired = acquire.call(lease, options)
+      // After the answer, and before the run goes on.
+      granted = acquired.then(() => void lease.lose({ reason: 'taken' }))
+      return acquired
+    }
+    const run = lease.run(never).catch((reason: unknown) => reason)
+    await granted
+    expect(await run).toBeInstanceOf(LeaseLostError)
+    expect(lease.calls).toEqual(['acquire'])
+  })
+
   it('does not begin its work when the lease is lost right after the grant', async () => {
     const lease = new ThreeMethods()
     const run = lease.run(never)

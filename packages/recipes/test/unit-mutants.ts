@@ -42,4 +42,28 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/record-kind.test.ts',
     name: 'keeps schedule from a record of once',
   },
+  {
+    title: 'self-fence: an election says nothing of the work that a loss leaves behind',
+    file: 'src/leader-election/leader-election.ts',
+    find: 'return leading',
+    replace: '',
+    test: 'test/self-fence.test.ts',
+    name: 'waits for the work of LeaderElection',
+  },
+  {
+    title: 'self-fence: a group says nothing of the work that a loss leaves behind',
+    file: 'src/partition-group/assignment.ts',
+    find: 'this.#worked = working',
+    replace: '',
+    test: 'test/self-fence.test.ts',
+    name: 'waits for the work of PartitionGroup',
+  },
+  {
+    title: 'self-fence: only the first part of allOf waits for the work',
+    file: 'src/all-of/joint-grant.ts',
+    find: 'if (this.loss !== undefined) return this.#ending',
+    replace: 'if (this.loss !== undefined) return undefined',
+    test: 'test/self-fence.test.ts',
+    name: 'of each part of allOf waits for the work',
+  },
 ]

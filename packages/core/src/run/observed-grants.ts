@@ -7,7 +7,7 @@ import type { LeaseSettings } from '../lease-settings.js'
 import { defaultLogger, logSafely } from '../logger.js'
 import { shownText } from '../shown-value.js'
 import { systemClock } from '../system-clock.js'
-import { callGuarded } from '../user-code.js'
+import { isThenable, readGuarded } from '../user-code.js'
 import type { LeaseRun, RunGrant } from './lease-run.js'
 import { LeaseRuns, type RunHost } from './lease-runs.js'
 
@@ -107,23 +107,26 @@ export class ObservedGrants implements RunHost {
     grant.fencingToken = this.#lease.fencingToken
     this.#grant = grant
     this.#isKept = true
-    const gone = (): void => this.#lose(grant, { reason: 'expired' })
+    const gone = (): void => void this.#lose(grant, { reason: 'expired' })
     // Acquiring what is held already changes nothing, and every caller's callback counts.
     this.#lease.acquire({ onLost: (lost) => this.#lose(grant, lost) }).then((isHeld) => isHeld || gone(), gone)
     return grant
   }
 
-  #lose(grant: ObservedGrant, lost: LeaseLost): void {
-    if (grant.lost.signal.aborted) return
+  /** Settles when the work under the grant has ended, for a lease that waits for it. Never rejects. */
+  #lose(grant: ObservedGrant, lost: LeaseLost): Promise<void> | undefined {
+    if (grant.lost.signal.aborted) return undefined
     if (this.#grant === grant) this.#grant = undefined
     const error = lossError(lost, this.details)
     const run = this.runs.under(grant)
     grant.lost.abort(error)
     run?.end(error)
-    callGuarded(
+    const told = readGuarded(
       () => run?.onLost?.(lost),
       (failure) => this.report(failure),
     )
+    const work = [run?.working, told].filter(isThenable)
+    return work.length === 0 ? undefined : Promise.allSettled(work).then(() => {})
   }
 
   #onRelease(): void {

@@ -35,8 +35,9 @@ export class ThreeMethods extends Lease {
     return this.#isHeld
   }
 
-  lose(lost: LeaseLost): void {
+  /** Returns the values of the callbacks. */
+  lose(lost: LeaseLost): unknown[] {
     this.#isHeld = false
-    for (const onLost of this.#onLost.splice(0)) onLost(lost)
+    return this.#onLost.splice(0).map((onLost): unknown => onLost(lost))
   }
 }

@@ -13,7 +13,7 @@ import {
 } from '@leasehold/core'
 import { checkOptionNames, keptAlive, type OptionNames } from '@leasehold/core/store'
 import { checkAcquireOptions } from '../acquire-options.js'
-import { callGuarded, report } from '../report.js'
+import { report } from '../report.js'
 import { SharedAttempt } from '../shared-attempt.js'
 import { pauseUntil } from '../waiting.js'
 import { JointGrant } from './joint-grant.js'
@@ -223,20 +223,23 @@ export class AllOf extends Lease {
     return pauseUntil(this.#clock, duration, attempt.call)
   }
 
-  #onLost(grant: JointGrant, loss: LeaseLost): void {
+  /** Settles when the callbacks, and the work for which they have returned promises, have ended. Never rejects. */
+  async #onLost(grant: JointGrant, loss: LeaseLost): Promise<void> {
     if (grant !== this.#grant) return
     this.#grant = undefined
     const message = `lease '${this.settings.name}': an onLost callback failed`
     // A caller that was granted the lease in this very turn sees that first.
-    void Promise.resolve().then(() => {
-      for (const callback of this.#callbacks.splice(0)) {
-        callGuarded(
-          () => callback(loss),
-          (error) => report(this.#logger, 'error', message, error),
-        )
-      }
-    })
+    const told = Promise.resolve().then(() =>
+      this.#callbacks.splice(0).map(async (callback) => {
+        try {
+          await callback(loss)
+        } catch (error) {
+          report(this.#logger, 'error', message, error)
+        }
+      }),
+    )
     void this.#inTurn(() => this.#free(grant))
+    await Promise.all(await told)
   }
 
   async #free(grant: JointGrant): Promise<void> {

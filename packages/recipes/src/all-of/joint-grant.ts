@@ -19,13 +19,16 @@ export class JointGrant {
   readonly tokens = new Map<string, bigint>()
   /** The first loss of a part, as the loss of all. */
   loss: LeaseLost | undefined
-  readonly #onLost: (loss: LeaseLost) => void
+  readonly #onLost: (loss: LeaseLost) => Promise<unknown>
+  /** Settles when the work has ended, after the loss. */
+  #ending: Promise<unknown> | undefined
   readonly #climbing = new AbortableCall()
   readonly #names = new Set<string>()
   #taken: Taken[] = []
   #isOver = false
 
-  constructor(onLost: (loss: LeaseLost) => void) {
+  /** `onLost` returns a promise that settles when the work under all has ended. */
+  constructor(onLost: (loss: LeaseLost) => Promise<unknown>) {
     this.#onLost = onLost
   }
 
@@ -43,10 +46,12 @@ export class JointGrant {
   async take(part: Lease, options: AcquireOptions): Promise<boolean> {
     const token = part.checkLease() ? part.fencingToken : undefined
     const wasHeld = part.checkLease()
-    const onLost = (lost: LeaseLost): void => this.#lose(part, lost)
+    const onLost = (lost: LeaseLost): unknown => this.#lose(part, lost)
+    // The callbacks of a lease that stays held would pile up on it. Only a self-fence needs them: it waits for the work.
+    const isWatched = wasHeld && part.settings.selfFence === undefined
     const taken: Taken = { part, isKept: false, unwatch: () => {} }
     try {
-      const given = { ...options, signal: this.#climbing.signal, ...(wasHeld ? {} : { onLost }) }
+      const given = { ...options, signal: this.#climbing.signal, ...(isWatched ? {} : { onLost }) }
       if (!(await part.acquire(given))) return false
     } catch (error) {
       // The outcome is unknown: `free` releases it, too.
@@ -69,7 +74,7 @@ export class JointGrant {
   /** Reports the loss of a part whose validity is over by the clock, before its own notification. */
   loseInvalid(): void {
     const invalid = this.#taken.find(({ part }) => !part.checkLease())
-    if (invalid !== undefined) this.#lose(invalid.part, { reason: 'expired' })
+    if (invalid !== undefined) void this.#lose(invalid.part, { reason: 'expired' })
   }
 
   /** From now on it is not valid, and no loss is reported. */
@@ -115,7 +120,7 @@ export class JointGrant {
     const released = (): void => {
       const { name: leaseName, owner } = part.settings
       const message = `lease '${leaseName}' was released by itself, while all of its leases were held`
-      this.#lose(part, {
+      void this.#lose(part, {
         reason: 'closed',
         cause: new LeaseLostError(message, { leaseName, owner, reason: 'released' }),
       })
@@ -133,12 +138,13 @@ export class JointGrant {
     const { signal } = part
     return aborts.add(signal, () => {
       const { reason, cause } = signal.reason as LeaseLostError
-      this.#lose(part, { reason: reason === 'released' ? 'closed' : reason, cause })
+      void this.#lose(part, { reason: reason === 'released' ? 'closed' : reason, cause })
     })
   }
 
-  #lose(part: Lease, lost: LeaseLost): void {
-    if (this.loss !== undefined) return
+  /** Settles when the work has ended: the self-fence of each part waits for it. */
+  #lose(part: Lease, lost: LeaseLost): Promise<unknown> | undefined {
+    if (this.loss !== undefined) return this.#ending
     this.#isOver = true
     // Nothing is left to release.
     this.#taken = this.#taken.filter((taken) => {
@@ -147,7 +153,8 @@ export class JointGrant {
     })
     this.loss = lossOfAll(part, lost)
     this.#climbing.abort(this.loss.cause)
-    this.#onLost(this.loss)
+    this.#ending = this.#onLost(this.loss)
+    return this.#ending
   }
 }
 

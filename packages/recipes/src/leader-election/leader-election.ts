@@ -221,7 +221,7 @@ export class LeaderElection implements AsyncDisposable {
   async #campaignOnce(): Promise<number> {
     const lease = this.#lease
     const { metadata, resignPause = this.#usualPause } = this.#options
-    let onLost = (_lost: LeaseLost): void => {}
+    let onLost = (_lost: LeaseLost): unknown => undefined
     try {
       // Also without any metadata: those of the last leader must not stay.
       const options = {
@@ -244,16 +244,19 @@ export class LeaderElection implements AsyncDisposable {
     // Lost before the term began, or stopped: the lease is closed then.
     if (fencingToken === undefined || this.#stopping.aborted) return 0
     const term = new Term(fencingToken)
+    let endLeading = (): void => {}
+    const leading = new Promise<void>((resolve) => {
+      endLeading = resolve
+    })
     onLost = (lost) => {
       term.lost = lost
       term.end(signal.reason)
       this.#events.emit('lost', term.number, lost)
+      // A self-fence ends the process unless the work ends in time.
+      return leading
     }
     this.#term = term
-    let endLeading = (): void => {}
-    this.#leading = new Promise<void>((resolve) => {
-      endLeading = resolve
-    })
+    this.#leading = leading
     await this.#lead(term)
     this.#leading = undefined
     endLeading()

@@ -73,6 +73,8 @@ export class Assignment {
   readonly #claiming = new AbortableCall()
   readonly #working = new AbortableCall()
   #state: 'claiming' | 'held' | 'draining' | 'lost' = 'claiming'
+  /** Settles when the work has ended, which may be after its time. */
+  #worked: Promise<void> | undefined
 
   constructor(partition: number, context: AssignmentContext) {
     this.partition = partition
@@ -111,12 +113,18 @@ export class Assignment {
   async #claim(): Promise<boolean> {
     const { clock, interval, waits, requests, claims, keepAlive } = this.#context
     const { signal } = this.#claiming
+    // A self-fence ends the process unless the work ends in time.
+    const onLost = (): Promise<void> | undefined => this.#worked
     while (!signal.aborted) {
       try {
         // A claim that waits is granted as soon as the partition is free. If too many wait, the others ask now and then.
         if (!waits.isFull)
-          return await waits.run(() => this.#lease.acquire({ wait: Number.POSITIVE_INFINITY, signal, keepAlive }))
-        if (await requests.run(async () => !signal.aborted && (await this.#lease.acquire({ signal, keepAlive }))))
+          return await waits.run(() =>
+            this.#lease.acquire({ wait: Number.POSITIVE_INFINITY, signal, keepAlive, onLost }),
+          )
+        if (
+          await requests.run(async () => !signal.aborted && (await this.#lease.acquire({ signal, keepAlive, onLost })))
+        )
           return true
       } catch (error) {
         if (signal.aborted) break
@@ -147,6 +155,7 @@ export class Assignment {
       if (!isReasonOf(signal, error)) report(`the work on partition ${this.partition} failed`, error)
       if (!signal.aborted) this.#end('draining', error)
     })
+    this.#worked = working
     await new Promise<void>((resolve) => this.#working.onAbort(resolve))
     if (await endsWithin(clock, drainTimeout, working)) return
     const message = `the work on partition ${this.partition} of '${name}' did not end within ${drainTimeout} ms and is left behind`
