@@ -216,9 +216,9 @@ export class StoreLease extends Lease {
 
   /**
    * Takes over a lease that was handed off, with a fencing token and a `heartbeatTimeout` of its own. `false`: it is gone,
-   * or was adopted by another. Rejects with a `LeaseConfigurationError` where it is meant for another name or owner. Another
-   * `heartbeatTimeout` than that of the hand-off takes one more request; until the store has confirmed it, the lease is
-   * valid for the shorter of the two.
+   * or was adopted by another. Rejects with a `LeaseConfigurationError` where it is meant for another name or owner, and
+   * with a `LeaseConflictError` where its fencing token was never that of the record. Another `heartbeatTimeout` than that of
+   * the hand-off takes one more request; until the store has confirmed it, the lease is valid for the shorter of the two.
    */
   async adopt(handOff: HandOff, options: AcquireOptions = {}): Promise<boolean> {
     this.#checkOptions(options)

@@ -21,7 +21,7 @@ const SHORTER = 4_000
 const LONGER = 60_000
 
 function handOffOf(ttl: HandOff['ttl']): HandOff {
-  return { name: 'job', owner: 'me', grantId: 'handed-over', fencingToken: '4', ttl }
+  return { name: 'job', owner: 'me', grantId: 'handed-over', fencingToken: '0', ttl }
 }
 
 /** An adopter whose change was granted, and whose claim for its own ttl has no answer. Both are sent at 0. */

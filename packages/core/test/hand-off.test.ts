@@ -58,6 +58,34 @@ describe('handOff and adopt', () => {
     expect(() => cell.writeFenced('late, by A', tokenOfA)).toThrow(LeaseLostError)
   })
 
+  it('is rejected with a forged fencing token, which reaches no resource, and the name is freed', async () => {
+    const { clock, store, a, b, create } = await setUpPair()
+    const handOff = await a.handOff({ owner: 'b' })
+    const fencingToken = String(BigInt(handOff.fencingToken) + 1n)
+    const adopted = b.adopt({ ...handOff, fencingToken }).catch((error: unknown) => error)
+    await clock.settle()
+    expect(await adopted).toBeInstanceOf(LeaseConflictError)
+    expect(await adopted).toMatchObject({
+      message: expect.stringContaining(`bears the fencing token ${fencingToken}, but the store granted the smaller`),
+    })
+    expect([b.checkLease(), b.fencingToken, b.state]).toEqual([false, undefined, 'idle'])
+    expect(await create('next').acquire()).toBe(true)
+    expect(await store.read('job', call)).toMatchObject({ owner: 'next' })
+  })
+
+  it('is rejected with a forged fencing token also if the first answer is lost', async () => {
+    const { clock, store, lease } = setUp()
+    const handOff = { name: 'job', owner: 'me', grantId: 'given', fencingToken: '8', ttl: TTL }
+    const adopted = lease.adopt(handOff).catch((error: unknown) => error)
+    const { grantId = '' } = store.last('change')
+    store.last('change').fail(new Error('lost'))
+    await clock.settle()
+    store.last('read').answer(recordOf({ owner: 'me', grantId, fencingToken: 8n }))
+    await clock.settle()
+    expect(await adopted).toBeInstanceOf(LeaseConflictError)
+    expect(store.last('release')).toMatchObject({ grantId })
+  })
+
   it('can be adopted only once: one of two receivers of the same hand-off holds the lease', async () => {
     const { a, b, create } = await setUpPair()
     const handOff = await a.handOff({ owner: 'b' })
@@ -156,7 +184,7 @@ describe('handOff and adopt', () => {
     const timedOut = expect(lease.acquire()).rejects.toBeInstanceOf(LeaseTimeoutError)
     await clock.advance(LIMIT)
     await timedOut
-    const handOff = { name: 'job', owner: 'me', grantId: 'handed-over', fencingToken: '4', ttl: TTL }
+    const handOff = { name: 'job', owner: 'me', grantId: 'handed-over', fencingToken: '0', ttl: TTL }
     const adopted = lease.adopt(handOff)
     const acquired = lease.acquire()
     store.last('read').answer(undefined)

@@ -274,4 +274,12 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/custom-lease.test.ts',
     name: 'releases nothing if the lease is lost between the grant and the work',
   },
+  {
+    title: 'adopt: a forged fencing token is believed',
+    file: 'src/engine/from-acquiring.ts',
+    find: 'state.adopted !== undefined && grant.fencingToken <= state.adopted.fencingToken',
+    replace: 'false',
+    test: 'test/hand-off.test.ts',
+    name: 'is rejected with a forged fencing token, which reaches no resource',
+  },
 ]

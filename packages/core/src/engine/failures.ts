@@ -89,6 +89,16 @@ export function nothingHeld(details: LeaseErrorDetails): LeaseConflictError {
   return new LeaseConflictError(`lease '${details.leaseName}' is not held: nothing to hand off`, details)
 }
 
+/** The failure of an adoption whose hand-off does not bear the token of the record. */
+export function forgedHandOff(rules: LeaseRules, claimed: bigint, granted: bigint | undefined): LeaseConflictError {
+  return new LeaseConflictError(
+    `the hand-off of lease '${rules.name}' bears the fencing token ${claimed}, but the store granted the smaller ${granted} ` +
+      'after it: the hand-off was changed on its way, so the lease is given back. Protect the way of hand-offs, and do not ' +
+      'use this token',
+    detailsOf(rules),
+  )
+}
+
 /** The failure of an adoption. */
 export function notIdle(state: string, details: LeaseErrorDetails): LeaseConflictError {
   return new LeaseConflictError(`lease '${details.leaseName}' is ${state}: adopt needs an idle one`, details)

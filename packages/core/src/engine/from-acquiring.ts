@@ -5,7 +5,7 @@ import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition
 import type { EngineEvent, EventOf } from './engine-event.js'
 import { type Acquiring, awaits, withLastTurn } from './engine-state.js'
 import type { EventContext } from './event-context.js'
-import { askedPause, parentLost, timedOut } from './failures.js'
+import { askedPause, forgedHandOff, parentLost, timedOut } from './failures.js'
 import { becomeHeld, sendHeartbeat } from './from-held.js'
 import { heldPause, outagePause, remainingOf, turnPause } from './pauses.js'
 
@@ -140,6 +140,9 @@ function granted(
   // a request for our own ttl that has had no effect yet.
   const isUncertain = state.uncertainSince !== undefined && state.uncertainSince < state.sentAt
   const hasStray = isUncertain || hasOtherTtl
+  if (state.adopted !== undefined && grant.fencingToken <= state.adopted.fencingToken) {
+    return giveBackForged(state, state.adopted, { type: 'cleanup', grantId: grant.grantId, grant, hasStray }, context)
+  }
   const holdUntil = sentAt + context.rules.maxHold
   const held = becomeHeld({ op: state.op, grant, holdUntil, hasStray }, sentAt, context)
   if (context.now < held.validUntil) {
@@ -241,6 +244,20 @@ function waitOutFailure(
     },
     effects: [{ type: 'failed', error: failure, definitive }],
   }
+}
+
+/**
+ * The token of a later grant is larger, so the hand-off bears another token than the record did. It was changed on its way, and
+ * the rest of it may have been changed as well.
+ */
+function giveBackForged(
+  { op }: Acquiring,
+  { fencingToken }: Grant,
+  cleanup: EngineEffect & { readonly type: 'cleanup' },
+  { rules }: EventContext,
+): Transition {
+  const error = forgedHandOff(rules, fencingToken, cleanup.grant?.fencingToken)
+  return { state: { phase: 'idle', op }, effects: [cleanup, { type: 'failed', error, definitive: true }] }
 }
 
 /** The parent is not valid any more: a grant that the attempt has produced, or may still produce, does not count. */
