@@ -1,6 +1,6 @@
 /**
- * `fenced.cjs FOLDER MODE LEASE FENCE`: holds a lease that it never renews, works under it, and writes the time of its
- * last work to the file `LEASE.work`, whatever becomes of the lease.
+ * `fenced.cjs FOLDER MODE LEASE TTL FENCE`: holds a lease that it never renews, works under it, and writes the time of its
+ * last work to the file `LEASE.work`, whatever becomes of the lease. It has worked once before it says that it was granted.
  */
 import { openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,8 +9,8 @@ import { type CreateLeaseOptions, createLease } from '@leasehold/core'
 import { LocalLeaseStore } from '@leasehold/local'
 import { monotonicClock } from '../../src/wall-clock.js'
 
-const [folder = '', mode = '', name = '', fence = ''] = process.argv.slice(2)
-const TTL = 2_000
+const [folder = '', mode = '', name = '', ttl = '', fence = ''] = process.argv.slice(2)
+const TTL = Number(ttl)
 
 function print(message: object): void {
   // At once: the process may be killed at any instant.
@@ -47,6 +47,7 @@ const store = new LocalLeaseStore({ folder })
 const lease = createLease(store, name, { heartbeatTimeout: TTL, strategy: 'manual', selfFence })
 
 function printGrant(): void {
+  work()
   print({ granted: true, remaining: lease.remaining })
 }
 
@@ -55,10 +56,10 @@ const programs: Readonly<Record<string, () => Promise<void>>> = {
   async 'blocks the thread'() {
     await lease.acquire()
     printGrant()
-    workWithoutYielding(4 * TTL)
+    workWithoutYielding(2 * TTL)
   },
   async 'blocks the thread in its onLost callback'() {
-    await lease.acquire({ onLost: () => workWithoutYielding(4 * TTL) })
+    await lease.acquire({ onLost: () => workWithoutYielding(2 * TTL) })
     printGrant()
   },
   async 'ignores the signal of its run'() {
@@ -94,7 +95,7 @@ const programs: Readonly<Record<string, () => Promise<void>>> = {
   async 'renews, and works on'() {
     await lease.acquire()
     printGrant()
-    const end = monotonicClock() + 2 * TTL
+    const end = monotonicClock() + 1.5 * TTL
     while (monotonicClock() < end) {
       workWithoutYielding(TTL / 10)
       await lease.renew()
@@ -106,7 +107,7 @@ const programs: Readonly<Record<string, () => Promise<void>>> = {
     await lease.acquire()
     printGrant()
     await lease.release()
-    workWithoutYielding(2 * TTL)
+    workWithoutYielding(1.2 * TTL)
   },
 }
 
