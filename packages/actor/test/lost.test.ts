@@ -192,6 +192,19 @@ describe('a lost lease, policy reacquire', () => {
     expect(context.lastError).toMatchObject({ code: 'lost', reason: 'broken' })
   })
 
+  it('stashes a message of the clean-up of the worker, even if checkLease still returns true', async () => {
+    const { lease, recorder, actor } = await setUpActive({ onLeaseLost: 'reacquire' })
+    lease.checkLease = () => true
+    recorder.onStop = () => {
+      if (recorder.started === 1) actor.send(message(1))
+    }
+    lease.lose()
+    expect(recorder.handled).toEqual([])
+    lease.grant()
+    await settle()
+    expect(recorder.handled).toEqual([1])
+  })
+
   it('stashes meanwhile, and starts a new worker under the next grant', async () => {
     const { lease, recorder, actor } = await setUpActive({ onLeaseLost: 'reacquire' })
     actor.send(message(1))

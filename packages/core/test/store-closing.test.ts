@@ -30,6 +30,16 @@ describe('closing a store', () => {
     await clock.settle()
   })
 
+  it('leaves no listener on the signal of a caller that comes after it', async () => {
+    const { closing, lease } = setUpClosable()
+    closing.abort()
+    const { signal } = new AbortController()
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      await expect(lease.acquire({ signal })).rejects.toBeInstanceOf(LeaseUnavailableError)
+    }
+    expect(getEventListeners(signal, 'abort')).toEqual([])
+  })
+
   it('rejects a run in progress with the reason "closed"', async () => {
     const clock = new VirtualClock()
     const store = new MemoryLeaseStore({ clock })

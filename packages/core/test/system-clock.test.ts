@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '@leasehold/core'
+import { createSystemClock, systemClock } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 
 /** The two ends of a connection. */
@@ -58,5 +59,15 @@ describe('a task without a delay', () => {
     cancel()
     await sleep(20)
     expect(hasRun).toBe(false)
+  })
+})
+
+describe('a suspend', () => {
+  it.for([1_000, 1_009, 9_999.5])('of %d ms counts for no less, although the boot clock has steps', (duration) => {
+    const machine = new VirtualClock()
+    const clock = createSystemClock(machine.readings)
+    machine.suspend(duration)
+    expect(clock.now()).toBeGreaterThanOrEqual(duration)
+    expect(clock.now()).toBeLessThanOrEqual(duration + 2 * 10)
   })
 })

@@ -12,7 +12,7 @@ import {
   type StoreLease,
 } from '@leasehold/core'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { INTERVAL, LIMIT, silentLogger, TTL } from '../support/held-lease.js'
 import { ThreeMethods } from '../support/three-methods.js'
 
@@ -347,6 +347,30 @@ describe('a parent with three methods', () => {
     await clock.advance(2 * INTERVAL)
     expect(child.state).toBe('idle')
     expect(await child.acquire()).toBe(true)
+  })
+
+  it('ends all children before one of them hears of its release', async () => {
+    const { memory, create } = setUp()
+    const parent = { acquire: async () => true, release: async () => true, checkLease: () => true } as unknown as Lease
+    const [one, two] = ['one', 'two'].map((name) => create(memory, name, { parent }))
+    if (one === undefined || two === undefined) throw new Error('no children')
+    const seen: boolean[] = []
+    const working = [one, two].map((child, place) =>
+      child.run(async ({ signal }) => {
+        const other = place === 0 ? two : one
+        await new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => {
+            seen.push(other.checkLease())
+            resolve()
+          })
+        })
+      }),
+    )
+    const ended = Promise.allSettled(working)
+    await vi.waitUntil(() => one.checkLease() && two.checkLease())
+    await parent.release()
+    await ended
+    expect(seen).toEqual([false, false])
   })
 
   it('keeps the settings of a class that extends Lease', async () => {

@@ -11,7 +11,7 @@ import {
   type StoreLease,
   watchParent,
 } from '@leasehold/core'
-import { AbortableCall, casStore } from '@leasehold/core/store'
+import { AbortableCall, casStore, validityOf } from '@leasehold/core/store'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { MapRegister } from '../cas/map-register.js'
@@ -162,6 +162,28 @@ describe('a child of a lease of another process', () => {
     await scene.clock.advance(GRACE)
     expect(scene.child.checkLease()).toBe(false)
     scene.clock.resume()
+  })
+
+  it('counts on less time than the store shows, because another user of a shared clock may see less', async () => {
+    const { clock, parent, parentStore, child } = setUp()
+    await parent.acquire()
+    hang(parentStore, 'renewMany')
+    await clock.advance(TTL - 1_000)
+    expect(await child.acquire()).toBe(true)
+    // The record ends in a second. The clocks of a folder may differ by 40 ms.
+    expect(child.remaining).toBeCloseTo(validityOf(1_000 - 40), 6)
+  })
+
+  it('is not acquired if it is released during the look at its parent', async () => {
+    const { clock, parent, child, childStore } = setUp()
+    await parent.acquire()
+    childStore.inject({ kind: 'delay', duration: LIMIT / 2 }, 'read')
+    const acquired = child.acquire()
+    await clock.settle()
+    expect(await child.release()).toBe(true)
+    await clock.advance(LIMIT)
+    expect(await acquired).toBe(false)
+    expect([child.state, child.checkLease()]).toEqual(['idle', false])
   })
 
   it('survives reads that fail, as long as its bound lasts', async () => {
