@@ -40,8 +40,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'partition-group/assignment.ts',
-        find: 'acquire({ wait: Number.POSITIVE_INFINITY, signal, keepAlive })',
-        replace: "acquire({ wait: Number.POSITIVE_INFINITY, signal, keepAlive, metadata: { position: '0' } })",
+        find: 'acquire({ wait: Number.POSITIVE_INFINITY, signal, keepAlive, onLost })',
+        replace: "acquire({ wait: Number.POSITIVE_INFINITY, signal, keepAlive, onLost, metadata: { position: '0' } })",
       },
       { file: 'partition-group/assignment.ts', find: 'position: lease.previous?.position', replace: "position: '0'" },
     ],

@@ -29,8 +29,8 @@ export const misuseMutants: readonly Mutant[] = [
       },
       {
         file: 'engine/lease-group.ts',
-        find: 'for (const lease of unarmed ?? []) lease.arm()',
-        replace: 'try {\n      for (const lease of unarmed ?? []) lease.arm()\n    } catch {}',
+        find: 'for (const lease of unarmed ?? []) lease.arm(now)',
+        replace: 'try {\n      for (const lease of unarmed ?? []) lease.arm(now)\n    } catch {}',
       },
     ],
     caughtBy: { check: ['loss-not-notified', 'needless-loss', 'uncaught-error'], under: 'user-code' },

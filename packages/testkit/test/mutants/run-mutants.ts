@@ -78,7 +78,7 @@ export const runMutants: readonly Mutant[] = [
   },
   {
     name: 'a run does not free its grant, because an acquire once asked for an earlier one',
-    edits: [{ file: 'grant-users.ts', find: '    this.#isKept = false\n    this.join', replace: '    this.join' }],
+    edits: [{ file: 'grant-users.ts', find: '    this.#isKept = false\n', replace: '' }],
     caughtBy: { check: ['unfreed-run'] },
   },
   {
