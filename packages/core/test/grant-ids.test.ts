@@ -50,7 +50,7 @@ describe('the id of a grant', () => {
     ['braces without hyphens', `{${id.replaceAll('-', '')}}`],
     ['some of the hyphens', id.replace('-', '')],
     ['nothing', ''],
-  ])('is rejected with %s', async ([, grantId]) => {
+  ] as const)('is rejected with %s', async ([, grantId]) => {
     const { lease } = setUp()
     await expect(lease.acquire({ grantId })).rejects.toThrow('the grant id must be a GUID')
   })

@@ -74,7 +74,7 @@ export class Assignment {
   readonly #working = new AbortableCall()
   #state: 'claiming' | 'held' | 'draining' | 'lost' = 'claiming'
   /** Settles when the work has ended, which may be after its time. */
-  #worked: Promise<void> | undefined
+  #worked: Promise<unknown> | undefined
 
   constructor(partition: number, context: AssignmentContext) {
     this.partition = partition
@@ -114,7 +114,7 @@ export class Assignment {
     const { clock, interval, waits, requests, claims, keepAlive } = this.#context
     const { signal } = this.#claiming
     // A self-fence ends the process unless the work ends in time.
-    const onLost = (): Promise<void> | undefined => this.#worked
+    const onLost = (): Promise<unknown> | undefined => this.#worked
     while (!signal.aborted) {
       try {
         // A claim that waits is granted as soon as the partition is free. If too many wait, the others ask now and then.
