@@ -198,7 +198,9 @@ describe('a permit', () => {
 
   it('is not acquired for a run without work', async () => {
     const { open, during, stateOf } = setUp()
-    await expect(during(open(1).run(undefined as never))).rejects.toThrow('run needs a function, not undefined')
+    await expect(during(open(1).run(undefined as never))).rejects.toThrow(
+      'the work of Semaphore.run must be a function',
+    )
     expect(await stateOf('job')).toBeUndefined()
   })
 })
