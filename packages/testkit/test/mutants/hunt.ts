@@ -57,4 +57,5 @@ function hunt(how: string): Promise<Catch> {
 }
 
 // Runs in a process of its own, bundled with the bug; prints the checks or laws that caught it.
-process.stdout.write(JSON.stringify(await hunt(process.argv[2] ?? 'simulator')))
+// A call that a bug leaves pending would keep the process alive.
+process.stdout.write(JSON.stringify(await hunt(process.argv[2] ?? 'simulator')), () => process.exit())
