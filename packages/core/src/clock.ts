@@ -29,4 +29,10 @@ export interface Clock {
    * depends on it. Absent where a clock does not know.
    */
   wall?(): number
+
+  /**
+   * Whether time passes only when a test advances it; `false` unless given. A call that is pending in virtual time does not
+   * keep the process alive, because nothing but the test could end it.
+   */
+  readonly isVirtual?: boolean
 }

@@ -1,3 +1,4 @@
+import type { Clock } from './clock.js'
 import { Deferred } from './deferred.js'
 import type { ReleaseResult } from './engine/engine-effect.js'
 import type { EngineEvent, EventOf } from './engine/engine-event.js'
@@ -7,11 +8,13 @@ import type { LeaseFamily } from './parent/lease-family.js'
 /** The release or the hand-off of a grant: at most one is under way, and the process stays alive until it has ended. */
 export class Departure {
   readonly #dispatch: (event: EngineEvent) => void
+  readonly #clock: Clock
   #left: Deferred<ReleaseResult> | undefined
   #endKeeping: (() => void) | undefined
 
-  constructor(dispatch: (event: EngineEvent) => void) {
+  constructor(dispatch: (event: EngineEvent) => void, clock: Clock) {
     this.#dispatch = dispatch
+    this.#clock = clock
   }
 
   /** The result of the one that is under way, if there is one. */
@@ -27,7 +30,7 @@ export class Departure {
   ): Promise<ReleaseResult> {
     const left = new Deferred<ReleaseResult>()
     this.#left = left
-    this.#endKeeping ??= keepAlive()
+    this.#endKeeping ??= keepAlive(this.#clock)
     const hasChildren = family?.hasChildren === true
     this.#dispatch({ ...how, hasChildren })
     if (hasChildren) {

@@ -1,3 +1,5 @@
+import type { Clock } from './clock.js'
+
 /** Node turns a longer delay into 1 ms. */
 const MAX_DELAY = 2 ** 31 - 1
 
@@ -25,9 +27,10 @@ const timer = new AliveTimer()
 /**
  * Keeps the process alive until the returned function is called. Timers of a `Clock` do not keep it alive, and neither does a
  * held lease, so each pending call of a user needs this: without it, Node ends the process with exit code 0 while a caller
- * waits. Calling the function again has no effect.
+ * waits. Calling the function again has no effect. `clock`: that of the call; a call in virtual time keeps nothing alive.
  */
-export function keepAlive(): () => void {
+export function keepAlive(clock: Clock): () => void {
+  if (clock.isVirtual === true) return () => {}
   let isOver = false
   timer.need()
   return () => {
@@ -38,9 +41,9 @@ export function keepAlive(): () => void {
 }
 
 /** Keeps the process alive until a promise has settled, unless that is not wanted. Settles as the promise does. */
-export async function keptAlive<T>(pending: Promise<T>, isWanted = true): Promise<T> {
+export async function keptAlive<T>(clock: Clock, pending: Promise<T>, isWanted = true): Promise<T> {
   if (!isWanted) return await pending
-  const end = keepAlive()
+  const end = keepAlive(clock)
   try {
     return await pending
   } finally {

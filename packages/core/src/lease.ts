@@ -3,6 +3,7 @@ import { keptAlive } from './keep-alive.js'
 import type { LeaseSettings } from './lease-settings.js'
 import type { Held } from './run/lease-run.js'
 import { ObservedGrants } from './run/observed-grants.js'
+import { systemClock } from './system-clock.js'
 
 /**
  * One claim, by one owner, on one name. Extend it for a backend that brings its own heartbeat; implement
@@ -69,7 +70,7 @@ export abstract class Lease implements AsyncDisposable {
   async run<T>(work: (held: Held) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
     const error = acquireOptionsError(options, anyStore, { leaseName: this.settings.name, owner: this.settings.owner })
     if (error !== undefined) throw error
-    return await keptAlive(this.#observed.runs.run(this, work, options), options.keepAlive)
+    return await keptAlive(systemClock, this.#observed.runs.run(this, work, options), options.keepAlive)
   }
 
   /** Made when first used. A lease over a store knows its grants and does not need it. */

@@ -150,7 +150,7 @@ export class StoreLease extends Lease {
     checkUpdate(metadata, this.#store, this.#details)
     if (!this.checkLease()) return false
     this.#updates ??= new MetadataUpdates((next) => this.#engine.dispatch({ type: 'update', metadata: next }))
-    return await keptAlive(this.#updates.add({ ...metadata }))
+    return await keptAlive(this.#clock, this.#updates.add({ ...metadata }))
   }
 
   /**
@@ -161,7 +161,7 @@ export class StoreLease extends Lease {
   async renew(): Promise<boolean> {
     if (this.grant === undefined) return false
     this.#renewal ??= new SharedRenewal(() => this.#engine.dispatch({ type: 'renew' }))
-    return await keptAlive(this.#renewal.join())
+    return await keptAlive(this.#clock, this.#renewal.join())
   }
 
   /** With `metadata`: leaves it behind in the record, for the next holder (`previous`) and for readers. */
@@ -173,7 +173,7 @@ export class StoreLease extends Lease {
     this.#fence?.abandon()
     // A release or an attempt may be under way, or a grant may be left in the store.
     const left = this.#departure?.underWay
-    await keptAlive(this.#engine.abandon())
+    await keptAlive(this.#clock, this.#engine.abandon())
     return left === undefined || isGone(await left)
   }
 
@@ -192,7 +192,11 @@ export class StoreLease extends Lease {
       release: () => this.release(),
       report: (error) => this.#report(error),
     })
-    return await keptAlive(this.#runs.run(this, work as (held: Held) => Promise<T>, options), options.keepAlive)
+    return await keptAlive(
+      this.#clock,
+      this.#runs.run(this, work as (held: Held) => Promise<T>, options),
+      options.keepAlive,
+    )
   }
 
   /**
@@ -287,8 +291,8 @@ export class StoreLease extends Lease {
     if (now === Number.POSITIVE_INFINITY) return Promise.reject(clockWithoutTime(this.#engine.rules))
     const claimAgain = (): Promise<boolean> => this.#claim(options, adopted, run)
     const entry = this.#fence?.enter(claimAgain) ?? this.#family?.enter(claimAgain, signal)
-    if (entry !== undefined) return keptAlive(entry, options.keepAlive)
-    const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : now + wait, options, run)
+    if (entry !== undefined) return keptAlive(this.#clock, entry, options.keepAlive)
+    const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : now + wait, options, run, this.#clock)
     if (signal !== undefined) claim.listenTo(signal, this.#engine)
     this.#engine.claim(claim, adopted)
     return claim.promise
@@ -309,7 +313,7 @@ export class StoreLease extends Lease {
     this.#fence?.disarm()
     this.#updates?.end()
     this.#renewal?.end()
-    this.#departure ??= new Departure((event) => this.#engine.dispatch(event))
+    this.#departure ??= new Departure((event) => this.#engine.dispatch(event), this.#clock)
     return this.#departure.begin(how, this.grant?.grantId, this.#family)
   }
 

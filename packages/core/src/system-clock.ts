@@ -25,6 +25,8 @@ export interface ClockReadings {
   readonly boot?: (() => number) | undefined
   /** Its timers, which stand still during a suspend; those of Node unless given. */
   readonly schedule?: Clock['schedule'] | undefined
+  /** As in {@link Clock}. */
+  readonly isVirtual?: boolean | undefined
 }
 
 const systemReadings: ClockReadings = {
@@ -40,9 +42,9 @@ const systemReadings: ClockReadings = {
  * the last look: after a suspend it always has, and after a step of the wall clock the look finds nothing.
  */
 export function createSystemClock(readings: ClockReadings = systemReadings): Clock {
-  const names = { monotonic: true, wall: true, boot: true, schedule: true } as const
+  const names = { monotonic: true, wall: true, boot: true, schedule: true, isVirtual: true } as const
   checkOptionNames<ClockReadings>('createSystemClock', readings, names)
-  const { monotonic, wall, boot, schedule = scheduleTimer } = readings
+  const { monotonic, wall, boot, schedule = scheduleTimer, isVirtual = false } = readings
   let offset = wall() - monotonic()
   const bootOffset = boot === undefined ? 0 : leadOf(boot, monotonic).least
   let suspended = 0
@@ -61,7 +63,7 @@ export function createSystemClock(readings: ClockReadings = systemReadings): Clo
     return instant + suspended
   }
 
-  return { now, schedule, suspended: () => suspended, wall }
+  return { now, schedule, suspended: () => suspended, wall, isVirtual }
 }
 
 /** Milliseconds of the monotonic clock, which may stand still during a suspend. All threads of a process share its origin. */

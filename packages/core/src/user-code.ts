@@ -39,6 +39,7 @@ export function guardClock(clock: Clock, report: (error: unknown) => void): Cloc
   if (clock === systemClock) return clock
   return {
     now: () => numberFrom(() => clock.now(), 'clock.now()', report) ?? Number.POSITIVE_INFINITY,
+    isVirtual: clock.isVirtual === true,
     suspended: () => numberFrom(() => clock.suspended?.() ?? 0, 'clock.suspended()', report) ?? 0,
     ...(clock.wall && { wall: () => numberFrom(() => clock.wall?.(), 'clock.wall()', report) ?? Number.NaN }),
     schedule: (delay, task) => {

@@ -62,7 +62,7 @@ export class KeyedLeases {
     used.users += 1
     this.#kept.set(key, used)
     try {
-      return await keptAlive(work(used.lease))
+      return await keptAlive(this.clock, work(used.lease))
     } finally {
       used.users -= 1
       this.#forget(key)

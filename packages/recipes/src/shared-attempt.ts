@@ -57,7 +57,7 @@ export class SharedAttempt {
   add(options: AcquireOptions): Caller {
     const { wait = 0, signal } = options
     let answer = (_outcome: Outcome): void => {}
-    const endKeeping = keepAlive()
+    const endKeeping = keepAlive(this.#clock)
     const promise = new Promise<boolean>((resolve, reject) => {
       answer = (outcome) => {
         endKeeping()

@@ -1,10 +1,12 @@
 import type { AbortListeners } from '../abort-listeners.js'
 import type { AcquireOptions, PreemptOptions } from '../acquire-options.js'
+import type { Clock } from '../clock.js'
 import { Deferred } from '../deferred.js'
 import { normalGuid } from '../guid.js'
 import { keepAlive } from '../keep-alive.js'
 import type { LeaseLost } from '../lease-lost.js'
 import type { LeaseRun } from '../run/lease-run.js'
+import { systemClock } from '../system-clock.js'
 
 /** The parts of a request that a caller of `acquire` may choose. */
 export type Wishes = Pick<AcquireOptions, 'metadata' | 'ifMatch' | 'grantId'>
@@ -35,7 +37,7 @@ export class Claim extends Deferred<boolean> {
   /** The grant of a holder that the caller was asked about last, and its answer. */
   judged: { readonly grantId: string; readonly breaks: boolean } | undefined
 
-  constructor(waitUntil: number, options: AcquireOptions, run?: LeaseRun) {
+  constructor(waitUntil: number, options: AcquireOptions, run?: LeaseRun, clock: Clock = systemClock) {
     super()
     const { onLost, metadata, ifMatch, grantId, preempt, keepAlive: keepsAlive } = options
     this.waitUntil = waitUntil
@@ -44,7 +46,7 @@ export class Claim extends Deferred<boolean> {
     const id = normalGuid(grantId)
     this.wishes = { ...(metadata && { metadata }), ...(ifMatch && { ifMatch }), ...(id && { grantId: id }) }
     this.run = run
-    if (keepsAlive !== false) this.#endKeeping = keepAlive()
+    if (keepsAlive !== false) this.#endKeeping = keepAlive(clock)
   }
 
   override resolve(isHeld: boolean): void {

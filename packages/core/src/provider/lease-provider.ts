@@ -177,7 +177,7 @@ export class LeaseProvider implements AsyncDisposable {
    * lease or a store hangs. Never rejects: a failure is logged. A lease that could not be released in time expires.
    */
   close(): Promise<void> {
-    this.#closing ??= keptAlive(this.#close())
+    this.#closing ??= keptAlive(this.#timers, this.#close())
     return this.#closing
   }
 
@@ -194,7 +194,7 @@ export class LeaseProvider implements AsyncDisposable {
     const made = this.#make(path, lease, optionKeys).catch((error: unknown) => {
       throw error instanceof LeaseConfigurationError ? withPlace(error, this.#config, path, lease.leaseName) : error
     })
-    return keptAlive(this.#inTime(made, what, lease))
+    return keptAlive(this.#timers, this.#inTime(made, what, lease))
   }
 
   async #make(configPath: string, details: MadeFor, optionKeys: readonly string[]): Promise<Made> {

@@ -178,7 +178,7 @@ export async function withinTime<T>(
     throw new LeaseConfigurationError(message, details)
   }
   signal?.throwIfAborted()
-  const endKeeping = keepAlive()
+  const endKeeping = keepAlive(clock)
   const call = new AbortableCall(timeout)
   const ended = new Promise<never>((_, reject) => call.onAbort(() => reject(call.signal.reason)))
   let cancel = (): void => {}

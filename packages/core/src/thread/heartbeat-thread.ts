@@ -4,6 +4,7 @@ import { keptAlive } from '../keep-alive.js'
 import { checkOptionNames, type OptionNames } from '../option-names.js'
 import { reasonOf, shownValue } from '../shown-value.js'
 import type { LeaseStore } from '../store/lease-store.js'
+import { systemClock } from '../system-clock.js'
 import { type HeartbeatThreadOptions, ThreadLink } from './thread-link.js'
 import { ThreadStore } from './thread-store.js'
 
@@ -79,7 +80,7 @@ export class HeartbeatThread implements AsyncDisposable {
     this.#serial += 1
     const id = this.#serial
     const link = this.#get()
-    const opened = await keptAlive(link.open(id, spec))
+    const opened = await keptAlive(systemClock, link.open(id, spec))
     const store = new ThreadStore(() => this.#get(), id, spec, link, opened)
     this.#stores.set(id, store)
     store.closed.addEventListener('abort', () => void this.#stores.delete(id), { once: true })
@@ -91,7 +92,7 @@ export class HeartbeatThread implements AsyncDisposable {
     this.#isClosed = true
     const link = this.#link
     this.#link = undefined
-    if (link !== undefined) await keptAlive(link.stop())
+    if (link !== undefined) await keptAlive(systemClock, link.stop())
     for (const store of this.#stores.values()) store.onClosed()
   }
 

@@ -136,7 +136,7 @@ export class AllOf extends Lease {
       if (this.#unfreed === unfreed) this.#unfreed = undefined
       return isFree
     })
-    return keptAlive(freed)
+    return keptAlive(this.#clock, freed)
   }
 
   #begin(): SharedAttempt {

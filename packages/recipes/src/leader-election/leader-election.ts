@@ -134,7 +134,7 @@ export class LeaderElection implements AsyncDisposable {
         this.#details,
       )
     }
-    this.#running ??= keptAlive(this.#campaign(), this.#keepAlive)
+    this.#running ??= keptAlive(this.#observed.clock, this.#campaign(), this.#keepAlive)
   }
 
   /**
@@ -144,7 +144,7 @@ export class LeaderElection implements AsyncDisposable {
    */
   async resign(): Promise<void> {
     this.#endTerm()
-    await keptAlive(this.#withinLimit(this.#leading))
+    await keptAlive(this.#observed.clock, this.#withinLimit(this.#leading))
   }
 
   /**
@@ -155,7 +155,7 @@ export class LeaderElection implements AsyncDisposable {
   async stop(): Promise<void> {
     this.#stopping.abort()
     this.#endTerm()
-    await keptAlive(this.#withinLimit(this.#running))
+    await keptAlive(this.#observed.clock, this.#withinLimit(this.#running))
   }
 
   /** Stops at the end of an `await using` block. */
@@ -183,7 +183,7 @@ export class LeaderElection implements AsyncDisposable {
    */
   async *observe(signal?: AbortSignal): AsyncGenerator<Leader | undefined, void, undefined> {
     const call = new FirstAbort(signal, this.#stopping.signal)
-    const endKeeping = this.#keepAlive ? keepAlive() : undefined
+    const endKeeping = this.#keepAlive ? keepAlive(this.#observed.clock) : undefined
     try {
       yield* observeLeader(this.#observed, call)
     } finally {

@@ -155,7 +155,7 @@ export class LeaseManager implements AsyncDisposable {
    * than `wait`. Rejects with the error of a name if it got no other.
    */
   claimFirst(names: Iterable<string>, options: AcquireOptions = {}): Promise<StoreLease | undefined> {
-    return keptAlive(this.#claimFirst(names, options))
+    return keptAlive(this.#leases.clock, this.#claimFirst(names, options))
   }
 
   async #claimFirst(names: Iterable<string>, options: AcquireOptions): Promise<StoreLease | undefined> {
@@ -223,7 +223,7 @@ export class LeaseManager implements AsyncDisposable {
       const outage = new StoreOutage(this.#leases.clock, this.#events.reportLine)
       const shared = { leases: this.#leases, mark, worker, outage, stop }
       const jobRun = new JobRun(shared, byKey(jobs, key))
-      const processed = await keptAlive(jobRun.process(concurrency))
+      const processed = await keptAlive(this.#leases.clock, jobRun.process(concurrency))
       if (jobRun.failed.size > 0) throw new FailedJobsError(jobRun.failed, processed)
       return processed
     } finally {
@@ -262,7 +262,7 @@ export class LeaseManager implements AsyncDisposable {
         cause ??= error
       }
     })
-    await keptAlive(endsWithin(clock, within, Promise.all(closing)))
+    await keptAlive(this.#leases.clock, endsWithin(clock, within, Promise.all(closing)))
     if (left.size === 0) return
     const message =
       `${left.size} of ${count} leases were not released within ${within} ms: their names are free when their ttl is ` +

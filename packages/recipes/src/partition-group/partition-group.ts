@@ -152,7 +152,8 @@ export class PartitionGroup implements AsyncDisposable {
 
   /** Joins the group. Its first partitions come a round later, when it has seen the other workers. */
   start(): void {
-    if (this.#stopping === undefined) this.#running ??= keptAlive(this.#run(), this.#options.keepAlive)
+    if (this.#stopping === undefined)
+      this.#running ??= keptAlive(this.#context.clock, this.#run(), this.#options.keepAlive)
   }
 
   /**
@@ -160,7 +161,7 @@ export class PartitionGroup implements AsyncDisposable {
    * timeouts later at the latest. Never rejects. A stopped group is not started again.
    */
   stop(): Promise<void> {
-    this.#stopping ??= keptAlive(this.#stop())
+    this.#stopping ??= keptAlive(this.#context.clock, this.#stop())
     return this.#stopping
   }
 

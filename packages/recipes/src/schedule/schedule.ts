@@ -126,7 +126,7 @@ export class Schedule implements AsyncDisposable {
     if (this.#stopped.aborted) {
       throw new LeaseUnavailableError(`schedule '${name}' was stopped: make another one`, { leaseName: name })
     }
-    this.#attending ??= keptAlive(this.#attend(), this.#options.keepAlive)
+    this.#attending ??= keptAlive(this.#clock, this.#attend(), this.#options.keepAlive)
     return this
   }
 
@@ -159,7 +159,7 @@ export class Schedule implements AsyncDisposable {
       // A store that does not answer must not hold up the end.
       this.#clock.schedule(wait + held + 4 * operationTimeout, () => void this.#close()),
     ]
-    await keptAlive(Promise.resolve(this.#attending))
+    await keptAlive(this.#clock, Promise.resolve(this.#attending))
     for (const cancel of cancels) cancel?.()
     await this.#close()
   }

@@ -90,7 +90,7 @@ export class Semaphore implements AsyncDisposable {
     checkedCount('permits', permits, this.name)
     const ends = new FirstAbort(signal, this.#closing.signal)
     try {
-      await keptAlive(resize(this.#turnstile, permits, ends))
+      await keptAlive(this.#turnstile.clock, resize(this.#turnstile, permits, ends))
     } finally {
       ends.forget()
     }

@@ -74,7 +74,7 @@ export class EnteredLease extends Lease {
   }
 
   override release(): Promise<boolean> {
-    return keptAlive(this.#release())
+    return keptAlive(this.turnstile.clock, this.#release())
   }
 
   async #release(): Promise<boolean> {
@@ -100,7 +100,7 @@ export class EnteredLease extends Lease {
     const [entry, attempting] = [this.#entry, this.#attempting]
     this.#withdraw().settle({ error: this.#closed() })
     await entry?.lease.close()
-    await keptAlive(Promise.all([entry?.left, attempting]))
+    await keptAlive(this.turnstile.clock, Promise.all([entry?.left, attempting]))
     this.#entry = undefined
   }
 

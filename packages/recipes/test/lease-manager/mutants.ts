@@ -77,7 +77,7 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'lease-manager/lease-manager.ts',
-        find: 'await keptAlive(endsWithin(clock, within, Promise.all(closing)))',
+        find: 'await keptAlive(this.#leases.clock, endsWithin(clock, within, Promise.all(closing)))',
         replace: 'await Promise.all(closing)',
       },
     ],

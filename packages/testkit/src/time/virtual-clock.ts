@@ -34,6 +34,7 @@ interface Timer {
  */
 export class VirtualClock implements Clock {
   readonly time: VirtualTime
+  readonly isVirtual = true
   readonly #rate: number
   readonly #timers = new Set<Timer>()
   /** The tasks that were due while the machine was paused, in order. */
@@ -159,6 +160,7 @@ export class VirtualClock implements Clock {
       wall: () => this.wall(),
       boot: () => Math.floor(this.now() / BOOT_STEP) * BOOT_STEP,
       schedule: (delay, task) => this.schedule(delay, task),
+      isVirtual: true,
     }
   }
 
