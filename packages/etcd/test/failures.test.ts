@@ -119,7 +119,7 @@ describe('without a server,', () => {
   })
 
   it.each([
-    [{ endpoints: [] }, /endpoints must be URLs/],
+    [{ endpoints: [] }, /endpoints must be a list of texts.*: it is empty/],
     [{ endpoints: ['localhost:2379'] }, /endpoints must be URLs/],
     [{ endpoints: ['http://a:1', 'https://b:1'] }, /all of the same kind/],
     [{ username: 'app' }, /need each other/],
