@@ -63,7 +63,7 @@ export const mutants: readonly RecipeMutant[] = [
       {
         file: election,
         find: '        metadata,\n        keepAlive',
-        replace: '        ...(Object.keys(metadata).length > 0 ? { metadata } : {}),\n        keepAlive',
+        replace: '        ...(Object.keys(metadata).length > 1 ? { metadata } : {}),\n        keepAlive',
       },
     ],
     caughtBy: { law: 'everyone learns who leads, with the metadata of this leader' },
