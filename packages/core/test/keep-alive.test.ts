@@ -22,4 +22,9 @@ describe.concurrent('a process that does nothing but wait for a lease', () => {
     ])
     expect(code).toBe(0)
   })
+
+  it('ends although a call is pending in virtual time, because only a test could end that', async () => {
+    const { code, lines, errors } = await runToEnd(new URL('programs/virtual-call.ts', import.meta.url))
+    expect([lines, code], errors).toEqual([['waiting'], 0])
+  })
 })
