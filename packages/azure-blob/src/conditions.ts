@@ -61,7 +61,7 @@ export async function conditionalOn(
 ): Promise<LeaseOperationOptions | undefined> {
   const abortSignal = call.signal
   const found = conditions && (await resource.find(abortSignal))
-  // Of a missing blob or container the service reports the request itself.
+  // If the blob or the container is missing, the service reports the request itself.
   if (conditions === undefined || found === undefined) return { abortSignal }
   requireMet(leaseName, conditions, found)
   if (resource.kind === 'blob' || isSettled(found)) return { abortSignal, conditions: resource.unwritten(found) }

@@ -120,7 +120,7 @@ export class LeaseFolder {
 
   /** Creates the folder, or one in it, if it does not exist, also if it was deleted meanwhile. */
   make(path = this.path): void {
-    // Those who may read a file in the folder may also enter a folder in it.
+    // Users who may read a file in the folder may also enter a folder in it.
     const mode = path === this.path ? this.#mode : this.fileMode | ((this.fileMode & 0o444) >> 2)
     // The umask of the process removes the permissions of other users.
     if (makeFolder(path, mode)) chmodSync(path, mode)

@@ -25,7 +25,7 @@ export class CallsUnderWay {
     }
   }
 
-  /** Resolves when no call is under way and none follows, or after so many milliseconds. */
+  /** Resolves when no call is under way and none follows, or when the time limit, in milliseconds, is over. */
   async ended(limit: number): Promise<void> {
     const start = this.#clock.now()
     for (let seen = -1; this.#count > 0 || this.#started > seen; await pause(this.#clock, PAUSE, new AbortableCall())) {

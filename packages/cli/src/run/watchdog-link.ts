@@ -11,7 +11,7 @@ const LONGEST_PAUSE = 1_000
 /** How many watchdogs may end one after the other, none of which has answered, before a command is given up. */
 const ATTEMPTS = 5
 
-/** How long a watchdog may take to answer: so many looks, and the milliseconds between two. A stop of this process does not count. */
+/** How long a watchdog may take to answer: the number of looks, and the milliseconds between two. Time in which this process is stopped does not count. */
 const LOOKS = 30
 const LOOK_PAUSE = 1_000
 

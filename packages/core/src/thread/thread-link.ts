@@ -32,7 +32,7 @@ const SILENT = 2_000
 /** After how long the thread is ended. Milliseconds in which this thread was alive. */
 const TOO_SILENT = 30_000
 
-/** After how long a thread that was told to end is terminated, in milliseconds: it waits for its leases and its stores itself. */
+/** A thread that was asked to end, and has not, is terminated after this time, in milliseconds. It waits for its leases and stores itself. */
 const LONGEST_STOP = 2 * STOP_TIMEOUT + SILENT
 
 /** The options of the worker thread. Unless given, it has the flags and the environment of the process. */

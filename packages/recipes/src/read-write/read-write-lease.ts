@@ -10,7 +10,7 @@ import { checkForeignKeys } from '../slots/turnstile-record.js'
 
 export interface ReadWriteLeaseOptions extends RecipeOptions {
   /**
-   * How many may read at the same time: a whole number from 1 to 100,000. A writer looks at so many records. If instances were
+   * How many may read at the same time: a whole number from 1 to 100,000. A writer looks at one record for each. If instances were
    * made with different numbers, the number of the one that was granted last for the first time counts for all of them.
    */
   readonly readers: number

@@ -49,7 +49,7 @@ export function fromMetadata(metadata: Metadata | undefined, details: LeaseError
 }
 
 /**
- * The metadata of a record with room for so many bytes. Where they do not fit, the errors of runs are left out, and then the
+ * The metadata of a record that has room for `room` bytes. If they do not fit, the errors of runs are left out, and then the
  * plan.
  */
 export function toMetadata(record: ScheduleRecord, room: number): Metadata {

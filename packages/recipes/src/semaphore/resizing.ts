@@ -12,7 +12,10 @@ import { pauseUntil } from '../waiting.js'
 const FIRST_PAUSE = 50
 const LONGEST_PAUSE = 1_000
 
-/** Changes the number of permits. Resolves when at most so many are held. Rejects with a `LeaseConflictError` where another number was written before. */
+/**
+ * Changes the number of permits. Resolves when at most the new number are held. Rejects with a `LeaseConflictError` if another
+ * number was written before.
+ */
 export async function resize(turnstile: Turnstile, permits: number, call: StoreCall): Promise<void> {
   const change = await write(turnstile, permits, call)
   turnstile.follow(permits)

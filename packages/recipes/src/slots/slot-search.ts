@@ -72,7 +72,7 @@ export class SlotSearch {
     }
   }
 
-  /** Waits for one of so many slots. `undefined`: the wait has ended, or there is another number of them. */
+  /** Waits for a free slot. Resolves with `undefined` if the wait has ended, or if the number of slots has changed. */
   async #waitWhile(slots: number, ends: FirstAbort, attempt: Attempt): Promise<FoundSlot | undefined> {
     const places = Array.from({ length: slots }, (_, slot) => slot)
     const resizable = this.#turnstile.kind === 'permits'
