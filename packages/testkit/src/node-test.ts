@@ -14,6 +14,3 @@ export const describeLeaseLaws = describers.leases
 
 /** A test of `node:test` for each law of fencing guards. Laws that the guard cannot run are skipped, with the reason. */
 export const describeGuardLaws = describers.guards
-
-/** A test for each law of a recipe. Laws that the store cannot run are skipped, with the reason. */
-export const describeRecipeLaws = describers.recipes

@@ -1,7 +1,7 @@
 /** Hunts for a deliberate bug of `allOf`; bundled with it. */
 import { casSubject } from '@leasehold/testing/cas-subject'
 import { memorySubject } from '@leasehold/testing/memory-subject'
-import { allOfLaws } from '@leasehold/testkit/recipes'
+import { allOfLaws } from '../laws/all-of.js'
 import { hunt, onEach } from '../support/hunt.js'
 import { scenario } from './scenario.js'
 import { jointUnderLaw } from './subject.js'

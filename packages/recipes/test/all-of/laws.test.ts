@@ -1,5 +1,5 @@
-import { allOfLaws } from '@leasehold/testkit/recipes'
-import { describeRecipeLaws } from '@leasehold/testkit/vitest'
+import { allOfLaws } from '../laws/all-of.js'
+import { describeRecipeLaws } from '../laws/describe-recipe-laws.js'
 import { storesInVirtualTime } from '../support/store-subjects.js'
 import { jointUnderLaw } from './subject.js'
 

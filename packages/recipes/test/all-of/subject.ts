@@ -1,6 +1,7 @@
 import { createLease } from '@leasehold/core'
 import { allOf } from '@leasehold/recipes'
-import type { AllOfLawOptions, AllOfUnderLaw, RecipePlace } from '@leasehold/testkit/recipes'
+import type { AllOfLawOptions, AllOfUnderLaw } from '../laws/all-of.js'
+import type { RecipePlace } from '../laws/recipe-trial.js'
 
 /** `allOf` over leases of a place, as its laws see it. */
 export const jointUnderLaw = {

@@ -1,6 +1,6 @@
 import { casSubject } from '@leasehold/testing/cas-subject'
 import { memorySubject } from '@leasehold/testing/memory-subject'
-import { leaderElectionLaws } from '@leasehold/testkit/recipes'
+import { leaderElectionLaws } from '../laws/leader-election.js'
 import { hunt, onEach } from '../support/hunt.js'
 import { scenario } from './scenario.js'
 import { leaderElection } from './subject.js'

@@ -1,5 +1,5 @@
-import { leaderElectionLaws } from '@leasehold/testkit/recipes'
-import { describeRecipeLaws } from '@leasehold/testkit/vitest'
+import { describeRecipeLaws } from '../laws/describe-recipe-laws.js'
+import { leaderElectionLaws } from '../laws/leader-election.js'
 import { storesInVirtualTime } from '../support/store-subjects.js'
 import { leaderElection } from './subject.js'
 

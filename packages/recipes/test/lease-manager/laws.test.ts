@@ -1,5 +1,5 @@
-import { leaseManagerLaws } from '@leasehold/testkit/recipes'
-import { describeRecipeLaws } from '@leasehold/testkit/vitest'
+import { describeRecipeLaws } from '../laws/describe-recipe-laws.js'
+import { leaseManagerLaws } from '../laws/lease-manager.js'
 import { storesInVirtualTime } from '../support/store-subjects.js'
 import { managerUnderLaw } from './subject.js'
 

@@ -1,5 +1,5 @@
 import { LeaseManager } from '@leasehold/recipes'
-import type { RecipePlace } from '@leasehold/testkit/recipes'
+import type { RecipePlace } from '../laws/recipe-trial.js'
 
 /** A `LeaseManager` in a place, as its laws see it. */
 export const managerUnderLaw = {

@@ -1,5 +1,5 @@
-import { onceLaws } from '@leasehold/testkit/recipes'
-import { describeRecipeLaws } from '@leasehold/testkit/vitest'
+import { describeRecipeLaws } from '../laws/describe-recipe-laws.js'
+import { onceLaws } from '../laws/once.js'
 import { storesInVirtualTime } from '../support/store-subjects.js'
 import { once } from './subject.js'
 

@@ -1,5 +1,6 @@
 import { Once } from '@leasehold/recipes'
-import type { OnceUnderLaw, RecipePlace } from '@leasehold/testkit/recipes'
+import type { OnceUnderLaw } from '../laws/once.js'
+import type { RecipePlace } from '../laws/recipe-trial.js'
 
 /** `Once` in a place, as its laws see it. */
 export const once = {

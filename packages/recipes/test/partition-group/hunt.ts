@@ -1,6 +1,6 @@
 import { casSubject } from '@leasehold/testing/cas-subject'
 import { memorySubject } from '@leasehold/testing/memory-subject'
-import { partitionGroupLaws } from '@leasehold/testkit/recipes'
+import { partitionGroupLaws } from '../laws/partition-group.js'
 import { hunt, onEach } from '../support/hunt.js'
 import { scenario } from './scenario.js'
 import { partitionGroup } from './subject.js'

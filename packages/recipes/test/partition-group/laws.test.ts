@@ -1,5 +1,5 @@
-import { partitionGroupLaws } from '@leasehold/testkit/recipes'
-import { describeRecipeLaws } from '@leasehold/testkit/vitest'
+import { describeRecipeLaws } from '../laws/describe-recipe-laws.js'
+import { partitionGroupLaws } from '../laws/partition-group.js'
 import { storesInVirtualTime } from '../support/store-subjects.js'
 import { partitionGroup } from './subject.js'
 

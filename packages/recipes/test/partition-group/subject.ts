@@ -1,5 +1,6 @@
 import { PartitionGroup } from '@leasehold/recipes'
-import type { PartitionGroupLawOptions, PartitionGroupUnderTest, RecipePlace } from '@leasehold/testkit/recipes'
+import type { PartitionGroupLawOptions, PartitionGroupUnderTest } from '../laws/partition-group.js'
+import type { RecipePlace } from '../laws/recipe-trial.js'
 
 /** For the laws: a worker of a group. */
 export const partitionGroup = {

@@ -1,7 +1,7 @@
 /** Hunts for a deliberate bug of `ReadWriteLease`; bundled with it. */
 import { casSubject } from '@leasehold/testing/cas-subject'
 import { memorySubject } from '@leasehold/testing/memory-subject'
-import { readWriteLaws } from '@leasehold/testkit/recipes'
+import { readWriteLaws } from '../laws/read-write.js'
 import { hunt, onEach } from '../support/hunt.js'
 import { scenario } from './scenario.js'
 import { readWriteLease } from './subject.js'

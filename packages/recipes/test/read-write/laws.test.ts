@@ -1,5 +1,5 @@
-import { readWriteLaws } from '@leasehold/testkit/recipes'
-import { describeRecipeLaws } from '@leasehold/testkit/vitest'
+import { describeRecipeLaws } from '../laws/describe-recipe-laws.js'
+import { readWriteLaws } from '../laws/read-write.js'
 import { storesInVirtualTime } from '../support/store-subjects.js'
 import { readWriteLease } from './subject.js'
 

@@ -1,5 +1,6 @@
 import { ReadWriteLease } from '@leasehold/recipes'
-import type { ReadWriteLawOptions, ReadWriteUnderTest, RecipeSubject } from '@leasehold/testkit/recipes'
+import type { ReadWriteLawOptions, ReadWriteUnderTest } from '../laws/read-write.js'
+import type { RecipeSubject } from '../laws/recipe-trial.js'
 
 /** The lease of readers and a writer, for its laws. */
 export const readWriteLease: Omit<RecipeSubject<ReadWriteUnderTest, ReadWriteLawOptions>, 'store'> = {

@@ -1,5 +1,5 @@
-import { scheduleLaws } from '@leasehold/testkit/recipes'
-import { describeRecipeLaws } from '@leasehold/testkit/vitest'
+import { describeRecipeLaws } from '../laws/describe-recipe-laws.js'
+import { scheduleLaws } from '../laws/schedule.js'
 import { storesInVirtualTime } from '../support/store-subjects.js'
 import { schedule } from './subject.js'
 

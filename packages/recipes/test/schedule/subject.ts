@@ -1,5 +1,6 @@
 import { Schedule } from '@leasehold/recipes'
-import type { RecipeSubject, ScheduleLawOptions, ScheduleUnderLaw } from '@leasehold/testkit/recipes'
+import type { RecipeSubject } from '../laws/recipe-trial.js'
+import type { ScheduleLawOptions, ScheduleUnderLaw } from '../laws/schedule.js'
 
 /** The schedule, for its laws. */
 export const schedule: Omit<RecipeSubject<ScheduleUnderLaw, ScheduleLawOptions>, 'store'> = {

@@ -1,7 +1,7 @@
 /** Hunts for a deliberate bug of `Semaphore`; bundled with it. */
 import { casSubject } from '@leasehold/testing/cas-subject'
 import { memorySubject } from '@leasehold/testing/memory-subject'
-import { semaphoreLaws } from '@leasehold/testkit/recipes'
+import { semaphoreLaws } from '../laws/semaphore.js'
 import { hunt, onEach } from '../support/hunt.js'
 import { scenario } from './scenario.js'
 import { semaphore } from './subject.js'

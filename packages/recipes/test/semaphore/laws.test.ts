@@ -1,5 +1,5 @@
-import { semaphoreLaws } from '@leasehold/testkit/recipes'
-import { describeRecipeLaws } from '@leasehold/testkit/vitest'
+import { describeRecipeLaws } from '../laws/describe-recipe-laws.js'
+import { semaphoreLaws } from '../laws/semaphore.js'
 import { storesInVirtualTime } from '../support/store-subjects.js'
 import { semaphore } from './subject.js'
 

@@ -1,5 +1,6 @@
 import { Semaphore } from '@leasehold/recipes'
-import type { RecipeSubject, SemaphoreLawOptions, SemaphoreUnderTest } from '@leasehold/testkit/recipes'
+import type { RecipeSubject } from '../laws/recipe-trial.js'
+import type { SemaphoreLawOptions, SemaphoreUnderTest } from '../laws/semaphore.js'
 
 /** The semaphore, for its laws. */
 export const semaphore: Omit<RecipeSubject<SemaphoreUnderTest, SemaphoreLawOptions>, 'store'> = {

@@ -1,16 +1,14 @@
-import {
-  allOfLaws,
-  leaderElectionLaws,
-  leaseManagerLaws,
-  onceLaws,
-  partitionGroupLaws,
-  type RecipeSubject,
-  readWriteLaws,
-  scheduleLaws,
-  semaphoreLaws,
-} from '@leasehold/testkit/recipes'
-import { describeRecipeLaws } from '@leasehold/testkit/vitest'
 import { jointUnderLaw } from '../all-of/subject.js'
+import { allOfLaws } from '../laws/all-of.js'
+import { describeRecipeLaws } from '../laws/describe-recipe-laws.js'
+import { leaderElectionLaws } from '../laws/leader-election.js'
+import { leaseManagerLaws } from '../laws/lease-manager.js'
+import { onceLaws } from '../laws/once.js'
+import { partitionGroupLaws } from '../laws/partition-group.js'
+import { readWriteLaws } from '../laws/read-write.js'
+import type { RecipeSubject } from '../laws/recipe-trial.js'
+import { scheduleLaws } from '../laws/schedule.js'
+import { semaphoreLaws } from '../laws/semaphore.js'
 import { leaderElection } from '../leader-election/subject.js'
 import { managerUnderLaw } from '../lease-manager/subject.js'
 import { once } from '../once/subject.js'

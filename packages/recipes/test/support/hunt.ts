@@ -1,6 +1,6 @@
 import type { StoreSubject } from '@leasehold/testkit'
-import { checkRecipeLaw, type RecipeLaw, type RecipeSubject } from '@leasehold/testkit/recipes'
 import { type Scenario, SimulationError, simulate } from '@leasehold/testkit/simulation'
+import { checkRecipeLaw, type RecipeLaw, type RecipeSubject } from '../laws/recipe-trial.js'
 
 /** Within so many schedules a bug has to be found. */
 const SCHEDULES = 1_500

@@ -1,7 +1,7 @@
 import { type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
 import type { StoreSubject } from '@leasehold/testkit'
-import type { RecipePlace, RecipeSubject } from '@leasehold/testkit/recipes'
 import type { OpenRelayed } from '../../../core/test/thread/support/relays.js'
+import type { RecipePlace, RecipeSubject } from '../laws/recipe-trial.js'
 
 const memory: StoreSubject = {
   name: 'a heartbeat thread',

@@ -5,7 +5,6 @@ import type { Law, LawFamily, LawOutcome } from './law.js'
 import { checkLeaseLaw, leaseLaws } from './lease-laws.js'
 import type { LeaseSubject } from './lease-subject.js'
 import type { LeaseLaw } from './lease-trial.js'
-import { checkRecipeLaw, type RecipeLaw, type RecipeSubject } from './recipe-trial.js'
 import { checkStoreLaw, storeLaws } from './store-laws.js'
 import type { StoreSubject } from './store-subject.js'
 import { type StoreLaw, ttlOf } from './store-trial.js'
@@ -21,6 +20,11 @@ export interface LawRunner {
   test(title: string, limit: { timeout?: number }, check: (skip: (reason: string) => void) => Promise<void>): void
 }
 
+/** The limit of a test of one law. In virtual time it needs none. */
+export function limitOf(subject: Pick<StoreSubject, 'time' | 'ttl'>): { timeout?: number } {
+  return subject.time === 'real' ? { timeout: Math.max(LONGEST * ttlOf(subject), 30_000) } : {}
+}
+
 /** A test for each law of a subject, by family. Tests in real time run concurrently, because they wait. */
 function describeLaws<L extends Law<never, string>, S extends Pick<StoreSubject, 'name' | 'time' | 'ttl'>>(
   runner: LawRunner,
@@ -29,13 +33,12 @@ function describeLaws<L extends Law<never, string>, S extends Pick<StoreSubject,
   check: (law: L, subject: S) => Promise<LawOutcome>,
 ): void {
   const sideBySide = subject.time === 'real'
-  const limit = sideBySide ? { timeout: Math.max(LONGEST * ttlOf(subject), 30_000) } : {}
   const byFamily = new Map<LawFamily, L[]>()
   for (const law of laws) byFamily.set(law.family, [...(byFamily.get(law.family) ?? []), law])
   for (const [family, members] of byFamily) {
     runner.group(`${subject.name}: ${family}`, sideBySide, () => {
       for (const law of members) {
-        runner.test(law.name, limit, async (skip) => {
+        runner.test(law.name, limitOf(subject), async (skip) => {
           const outcome = await check(law, subject)
           if (!outcome.kept) skip(outcome.skipped)
         })
@@ -55,15 +58,6 @@ export function describersFor(runner: LawRunner) {
     },
     guards(subject: GuardSubject, laws: readonly GuardLaw[] = guardLaws): void {
       describeLaws(runner, laws, { name: subject.name, time: 'real' }, (law) => checkGuardLaw(law, subject))
-    },
-    recipes<Recipe, Options>(
-      subject: RecipeSubject<Recipe, Options>,
-      laws: readonly RecipeLaw<Recipe, Options>[],
-    ): void {
-      const { time, ttl } = subject.store
-      describeLaws(runner, laws, { name: `${subject.name} on ${subject.store.name}`, time, ttl }, (law) =>
-        checkRecipeLaw(law, subject),
-      )
     },
   }
 }

@@ -1,19 +1,31 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import type { CreateLeaseOptions, LeaseStore } from '@leasehold/core'
-import type { StoreOperation } from '../faults/fault.js'
-import { FaultyStore } from '../faults/faulty-store.js'
-import { Random } from '../random.js'
-import { silentLogger } from '../silent-logger.js'
-import type { VirtualClock } from '../time/virtual-clock.js'
-import { checkIn, type Law, type LawOutcome, lawsWith } from './law.js'
-import { type Machine, type PassingTime, timeOf } from './passing-time.js'
-import { storeAbilities } from './store-abilities.js'
-import type { StoreAbility, StoreBackend, StoreSubject } from './store-subject.js'
-import { ttlOf } from './store-trial.js'
+import {
+  FaultyStore,
+  type LawOutcome,
+  type Machine,
+  type PassingTime,
+  type StoreAbility,
+  type StoreBackend,
+  type StoreOperation,
+  type StoreSubject,
+  type VirtualClock,
+} from '@leasehold/testkit'
+import { checkIn } from '../../../testkit/src/laws/law.js'
+import { timeOf } from '../../../testkit/src/laws/passing-time.js'
+import { storeAbilities } from '../../../testkit/src/laws/store-abilities.js'
+import { ttlOf } from '../../../testkit/src/laws/store-trial.js'
+import { Random } from '../../../testkit/src/random.js'
+import { silentLogger } from '../../../testkit/src/silent-logger.js'
 
 /** A rule that a recipe has to keep on every store. */
-export type RecipeLaw<Recipe, Options> = Law<RecipeTrial<Recipe, Options>, StoreAbility>
+export interface RecipeLaw<Recipe, Options> {
+  readonly name: string
+  /** The abilities of a store that the law needs. */
+  readonly needs: readonly StoreAbility[]
+  readonly check: (trial: RecipeTrial<Recipe, Options>) => Promise<void>
+}
 
 /** The place of one instance of a recipe in a trial: a process of its own, on a machine of its own. */
 export class RecipePlace {
@@ -28,7 +40,6 @@ export class RecipePlace {
   readonly #machine: Machine
   #isCut = false
 
-  /** @internal */
   constructor(name: string, client: LeaseStore, leaseOptions: RecipePlace['leaseOptions'], machine: Machine) {
     this.name = name
     this.store = new FaultyStore(client, {
@@ -181,15 +192,19 @@ export class RecipeTrial<Recipe, Options> {
   }
 }
 
-/** Returns a function that makes laws of one recipe. `given`: what each check gets after its trial. */
+/** Returns a function that makes laws of one recipe, by their names. `given`: what each check gets after its trial. */
 export function recipeLawsWith<Recipe, Options, Given extends readonly unknown[] | []>(
   given: (trial: RecipeTrial<Recipe, Options>) => Promise<Given>,
 ) {
-  const lawsOf = lawsWith<RecipeTrial<Recipe, Options>, StoreAbility, Given>(given)
   return (
     needs: readonly StoreAbility[],
-    checks: Parameters<typeof lawsOf>[2],
-  ): readonly RecipeLaw<Recipe, Options>[] => lawsOf('recipes', needs, checks)
+    checks: Readonly<Record<string, (trial: RecipeTrial<Recipe, Options>, ...given: Given) => Promise<void>>>,
+  ): readonly RecipeLaw<Recipe, Options>[] =>
+    Object.entries(checks).map(([name, check]) => ({
+      name,
+      needs,
+      check: async (trial) => check(trial, ...(await given(trial))),
+    }))
 }
 
 /** Checks one law in a trial of its own. Rejects where it is broken. */

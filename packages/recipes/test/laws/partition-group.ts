@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { breakLease } from '@leasehold/core'
-import { PendingWork } from '../pending-work.js'
-import { type RecipeLaw, type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
+import { PendingWork } from '../../../testkit/src/laws/pending-work.js'
+import { type RecipeLaw, type RecipePlace, type RecipeTrial, recipeLawsWith } from './recipe-trial.js'
 
 /** A partition that a worker owns, as the laws use it. */
 export interface AssignedPartitionUnderTest {

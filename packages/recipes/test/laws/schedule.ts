@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { createLease } from '@leasehold/core'
-import { PendingWork } from '../pending-work.js'
-import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
+import { PendingWork } from '../../../testkit/src/laws/pending-work.js'
+import { type RecipePlace, type RecipeTrial, recipeLawsWith } from './recipe-trial.js'
 
 /** One run of the work of a schedule, as its record keeps it. */
 export interface RecordedRun {

@@ -7,8 +7,8 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { PendingWork } from '../pending-work.js'
-import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
+import { PendingWork } from '../../../testkit/src/laws/pending-work.js'
+import { type RecipePlace, type RecipeTrial, recipeLawsWith } from './recipe-trial.js'
 
 /** The part of `LeaseManager` that its laws use. */
 export interface LeaseManagerUnderLaw {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { breakLease, createLease, type Lease, type LeaseLost, LeaseLostError, type StoreLease } from '@leasehold/core'
-import { type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
+import { type RecipeTrial, recipeLawsWith } from './recipe-trial.js'
 
 /** The part of `allOf` that its laws use. */
 export interface AllOfUnderLaw {

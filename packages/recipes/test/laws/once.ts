@@ -6,8 +6,8 @@ import {
   LeaseLostError,
   LeaseUnavailableError,
 } from '@leasehold/core'
-import { PendingWork } from '../pending-work.js'
-import { type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
+import { PendingWork } from '../../../testkit/src/laws/pending-work.js'
+import { type RecipeTrial, recipeLawsWith } from './recipe-trial.js'
 
 /** The part of `Once` that its laws use. */
 export interface OnceUnderLaw {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { AbortableCall } from '@leasehold/core/store'
-import { PendingWork } from '../pending-work.js'
-import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
+import { PendingWork } from '../../../testkit/src/laws/pending-work.js'
+import { type RecipePlace, type RecipeTrial, recipeLawsWith } from './recipe-trial.js'
 
 /** The leader, as an election reports it. */
 export interface ReportedLeader {

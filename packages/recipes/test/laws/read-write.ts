@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { type AcquireOptions, type Lease, readLease } from '@leasehold/core'
-import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
-import { endedBefore } from '../succession.js'
+import { endedBefore } from '../../../testkit/src/laws/succession.js'
+import { type RecipePlace, type RecipeTrial, recipeLawsWith } from './recipe-trial.js'
 
 /** A read-write lease as the laws see it. */
 export interface ReadWriteUnderTest {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import type { AcquireOptions, Lease } from '@leasehold/core'
-import { type RecipePlace, type RecipeTrial, recipeLawsWith } from '../recipe-trial.js'
-import { endedBefore } from '../succession.js'
+import { endedBefore } from '../../../testkit/src/laws/succession.js'
+import { type RecipePlace, type RecipeTrial, recipeLawsWith } from './recipe-trial.js'
 
 /** A permit as the laws see it. */
 export interface PermitUnderTest extends Lease {
