@@ -15,7 +15,11 @@ const served = [
 const kubernetes = ['packages/kubernetes/test/**/*.test.ts', 'examples/kubernetes/test/**/*.test.ts']
 
 /** Deliberate bugs, each built and run until a test catches it: `npm run test:mutants`. */
-const mutants = ['packages/{testkit,recipes}/test/**/mutants.test.ts', 'packages/*/test/**/unit-mutants.test.ts']
+const mutants = [
+  'packages/recipes/test/**/mutants.test.ts',
+  'testing/simulator/test/mutants/mutants.test.ts',
+  'packages/*/test/**/unit-mutants.test.ts',
+]
 
 /** The stores on etcd and Consul, on real servers: `npm run test:consensus`. */
 const consensus = [
@@ -49,7 +53,7 @@ const postgres = [
 
 /** Tests that take more than about ten seconds each: thousands of schedules, fleets of processes. */
 const long = [
-  'packages/testkit/test/simulation/**/*.test.ts',
+  'testing/simulator/test/*.test.ts',
   'packages/core/test/thread/{heartbeat-thread,laws,processes}.test.ts',
   'packages/local/test/{thread-laws,threads,processes,self-fence}.test.ts',
   'packages/actor/test/{heartbeat-thread,linear,schedules}.test.ts',

@@ -4,7 +4,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   config: [],
   actor: ['core'],
   recipes: ['core'],
-  testkit: ['core'],
+  // The simulator is not published: it becomes a part of the test kit.
+  testkit: ['core', 'simulator'],
 }
 
 const PROVIDER = ['core']

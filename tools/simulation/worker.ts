@@ -1,4 +1,4 @@
-import { SimulationError, type SimulationOptions, simulate } from '@leasehold/testkit/simulation'
+import { SimulationError, type SimulationOptions, simulate } from '@leasehold/simulator'
 
 /** A range of seeds, for one worker to run. */
 export interface SimulationPart {
@@ -54,7 +54,7 @@ async function recipeOf(recipe: string): Promise<Omit<SimulationOptions, 'seed'>
 }
 
 async function familyOf(name: string): Promise<Omit<SimulationOptions, 'seed'>> {
-  const { familyFaults, familyScenarios } = await import('../../packages/testkit/test/simulation/families.js')
+  const { familyFaults, familyScenarios } = await import('../../testing/simulator/test/families.js')
   const workload = Object.entries(familyScenarios).find(([known]) => known === name)?.[1]
   if (workload === undefined) throw new TypeError(`there are ${Object.keys(familyScenarios)}, not '${name}'`)
   // An observed store times no parents of other processes.

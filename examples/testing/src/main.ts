@@ -1,4 +1,4 @@
-import { SimulationError } from '@leasehold/testkit/simulation'
+import { SimulationError } from '@leasehold/testkit'
 import { simulateCounter } from './simulated.js'
 
 const SCHEDULES = 100

@@ -1,5 +1,5 @@
 // #region simulated
-import { type SimulatedProcess, type SimulationReport, simulate } from '@leasehold/testkit/simulation'
+import { type SimulatedProcess, type SimulationReport, simulate } from '@leasehold/testkit'
 import { Counter } from './counter.js'
 import { increment } from './increment.js'
 

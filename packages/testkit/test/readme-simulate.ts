@@ -1,5 +1,5 @@
 // #region simulate
-import { simulate } from '@leasehold/testkit/simulation'
+import { simulate } from '@leasehold/testkit'
 
 export async function countGrants(schedules: number): Promise<number> {
   let grants = 0

@@ -1,6 +1,5 @@
 import { MemoryLeaseStore } from '@leasehold/core'
-import { FaultyStore, seededFaults, TestLease, VirtualClock, VirtualTime } from '@leasehold/testkit'
-import { simulate } from '@leasehold/testkit/simulation'
+import { FaultyStore, seededFaults, simulate, TestLease, VirtualClock, VirtualTime } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 
 describe('an unknown option in code is a LeaseConfigurationError that suggests the right one', () => {

@@ -1,6 +1,6 @@
 import { createLease, LeaseError, type LeaseLost, LeaseLostError } from '@leasehold/core'
 import { allOf } from '@leasehold/recipes'
-import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/testkit/simulation'
+import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/simulator'
 
 /** Operators break and delete the record of the first. */
 const NAMES = ['job', 'alpha', 'beta'] as const

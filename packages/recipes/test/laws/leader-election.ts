@@ -4,7 +4,7 @@ import { PendingWork } from '../../../testkit/src/laws/pending-work.js'
 import { type RecipePlace, type RecipeTrial, recipeLawsWith } from './recipe-trial.js'
 
 /** The leader, as an election reports it. */
-export interface ReportedLeader {
+interface ReportedLeader {
   readonly owner: string
   readonly term: bigint
   readonly metadata: Readonly<Record<string, string>>

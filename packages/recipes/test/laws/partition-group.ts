@@ -4,7 +4,7 @@ import { PendingWork } from '../../../testkit/src/laws/pending-work.js'
 import { type RecipeLaw, type RecipePlace, type RecipeTrial, recipeLawsWith } from './recipe-trial.js'
 
 /** A partition that a worker owns, as the laws use it. */
-export interface AssignedPartitionUnderTest {
+interface AssignedPartitionUnderTest {
   readonly signal: AbortSignal
   readonly fencingToken: bigint
   readonly position: string | undefined

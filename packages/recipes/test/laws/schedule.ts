@@ -4,7 +4,7 @@ import { PendingWork } from '../../../testkit/src/laws/pending-work.js'
 import { type RecipePlace, type RecipeTrial, recipeLawsWith } from './recipe-trial.js'
 
 /** One run of the work of a schedule, as its record keeps it. */
-export interface RecordedRun {
+interface RecordedRun {
   readonly due: string
   readonly owner: string
   readonly outcome: string

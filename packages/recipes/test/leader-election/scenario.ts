@@ -1,5 +1,5 @@
 import { type Leader, LeaderElection } from '@leasehold/recipes'
-import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/testkit/simulation'
+import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/simulator'
 import { Elections } from './elections.js'
 
 /** The name that simulated operators break and delete. */

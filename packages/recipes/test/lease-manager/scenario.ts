@@ -1,6 +1,6 @@
 import { LeaseError } from '@leasehold/core'
 import { LeaseManager } from '@leasehold/recipes'
-import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/testkit/simulation'
+import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/simulator'
 
 /** The jobs of the first list; operators break and delete the record of the first. Later lists have names of their own. */
 const JOBS = ['job', 'one'] as const

@@ -1,4 +1,4 @@
-import { simulate } from '@leasehold/testkit/simulation'
+import { simulate } from '@leasehold/simulator'
 import { describe, expect, it } from 'vitest'
 import { Happenings, scenario } from './scenario.js'
 

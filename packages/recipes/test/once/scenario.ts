@@ -1,6 +1,6 @@
 import { LeaseError } from '@leasehold/core'
 import { Once } from '@leasehold/recipes'
-import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/testkit/simulation'
+import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/simulator'
 
 /** The key whose record operators break and delete, and others. */
 const KEYS = ['job', 'one', 'two', 'three', 'four', 'five', 'six'] as const

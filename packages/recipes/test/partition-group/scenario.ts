@@ -1,6 +1,6 @@
 import { breakLease } from '@leasehold/core'
 import { type AssignedPartition, PartitionGroup } from '@leasehold/recipes'
-import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/testkit/simulation'
+import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/simulator'
 
 /** The numbers of partitions that are deployed, in most schedules only the first. */
 const NUMBERS = [3, 4] as const

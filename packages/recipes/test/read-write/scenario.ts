@@ -1,5 +1,5 @@
 import { LeaseError } from '@leasehold/core'
-import type { Scenario, SimulatedProcess } from '@leasehold/testkit/simulation'
+import type { Scenario, SimulatedProcess } from '@leasehold/simulator'
 import { ReadWriteLease } from '../../src/index.js'
 
 /** The lease that operators break and delete in the simulator. */

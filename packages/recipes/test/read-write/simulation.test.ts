@@ -1,4 +1,4 @@
-import { type Scenario, simulate } from '@leasehold/testkit/simulation'
+import { type Scenario, simulate } from '@leasehold/simulator'
 import { expect, it } from 'vitest'
 import { COUNTS, type Counts, scenario } from './scenario.js'
 

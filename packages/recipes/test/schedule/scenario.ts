@@ -1,5 +1,5 @@
 import { Schedule, type Tick } from '@leasehold/recipes'
-import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/testkit/simulation'
+import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/simulator'
 
 /** The runs of one simulation, over all its processes. */
 export class Happenings {

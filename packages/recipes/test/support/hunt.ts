@@ -1,5 +1,5 @@
+import { type Scenario, SimulationError, simulate } from '@leasehold/simulator'
 import type { StoreSubject } from '@leasehold/testkit'
-import { type Scenario, SimulationError, simulate } from '@leasehold/testkit/simulation'
 import { checkRecipeLaw, type RecipeLaw, type RecipeSubject } from '../laws/recipe-trial.js'
 
 /** Within so many schedules a bug has to be found. */

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import type { CheckName } from '@leasehold/simulator'
 import { bundleWithEdits, type Edit } from '@leasehold/testing/bundle-with-edits'
-import type { CheckName } from '@leasehold/testkit/simulation'
 import { afterAll, describe, expect, it } from 'vitest'
 
 /** A deliberate bug, and the law or the checks of the simulator that catch it: one of them is enough. */

@@ -1,42 +1,26 @@
-import type { CheckName } from './checks.js'
-import type { SimulationPlan } from './plan.js'
-import type { RunResult } from './run-plan.js'
-import { drawTimeline } from './timeline.js'
-import { drawTimelineAsSvg } from './timeline-svg.js'
-
-/** A run broke a rule. */
+/** A simulation broke a rule. The message shows the rule, the smallest plan that still breaks it, and its timeline. */
 export class SimulationError extends Error {
   override readonly name = 'SimulationError'
   readonly seed: number
-  /** Which rule. */
-  readonly check: CheckName
-  /** The smallest plan found that still breaks it: `simulate({ plan })` runs it again. */
-  readonly plan: SimulationPlan
+  /** The rule, such as `exclusion`, or `failed-workload` where a workload rejected. */
+  readonly check: string
+  /** The smallest plan found that still breaks it, as a text: `simulate({ seed, plan })` runs it again. */
+  readonly plan: string
   /** The run of that plan, in text. */
   readonly timeline: string
-  readonly #smallest: RunResult
+  /** Draws the same run, for a file. */
+  readonly svg: () => string
 
-  /** @internal */
-  constructor(failing: RunResult, smallest: RunResult) {
-    const { violation } = smallest
-    if (violation === undefined) throw new TypeError('a run without a violation is no error')
-    const { seed } = failing.plan
-    const timeline = drawTimeline(smallest)
-    super(
-      `seed ${seed}: ${violation.check}: ${violation.message}\n` +
-        `${failing.plan.faults.length} faults, of which ${smallest.plan.faults.length} are needed; to run it again: ` +
-        `simulate({ plan: ${JSON.stringify(smallest.plan)} })\n\n${timeline}`,
-      violation.cause === undefined ? undefined : { cause: violation.cause },
-    )
+  constructor(
+    message: string,
+    failure: Pick<SimulationError, 'seed' | 'check' | 'plan' | 'timeline' | 'svg' | 'cause'>,
+  ) {
+    const { seed, check, plan, timeline, svg, cause } = failure
+    super(message, cause === undefined ? undefined : { cause })
     this.seed = seed
-    this.check = violation.check
-    this.plan = smallest.plan
+    this.check = check
+    this.plan = plan
     this.timeline = timeline
-    this.#smallest = smallest
-  }
-
-  /** The same run as a drawing, for a file. */
-  svg(): string {
-    return drawTimelineAsSvg(this.#smallest)
+    this.svg = svg
   }
 }

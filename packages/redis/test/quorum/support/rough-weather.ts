@@ -1,6 +1,6 @@
 import { LeaseSettings, StoreLease, TimeoutSettings } from '@leasehold/core'
+import { Random } from '@leasehold/simulator'
 import { VirtualClock, VirtualTime } from '@leasehold/testkit'
-import { Random } from '@leasehold/testkit/simulation'
 import { RedisQuorumStore } from '../../../src/quorum/redis-quorum-store.js'
 import { FakeMember, FakeServer, type Way } from './fake-server.js'
 

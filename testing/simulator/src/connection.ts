@@ -1,0 +1,156 @@
+import type { StoreCall } from '@leasehold/core/store'
+import type { VirtualClock } from '../../../packages/testkit/src/time/virtual-clock.js'
+import type { Monitor } from './monitor.js'
+import type { Network } from './network.js'
+import type { Nonsense } from './nonsense.js'
+import type { SimulationPlan } from './plan.js'
+
+/** The process of a connection. */
+export interface Client {
+  readonly node: number
+  readonly owner: string
+  readonly machine: VirtualClock
+  /** Messages no longer reach it. */
+  readonly isDead: boolean
+}
+
+/** The simulation, from the side of a connection. */
+export interface Line {
+  readonly plan: SimulationPlan
+  readonly network: Network
+  readonly monitor: Monitor
+  /** Whether the server refuses connections. */
+  readonly isServerDown: boolean
+}
+
+/** Ends a request with an answer or a failure; has no effect on one that has ended. */
+type Settle = (value: unknown, isFailure: boolean) => void
+
+/** The connection of one process to the store: requests and answers are messages of the network. */
+export class Connection {
+  readonly #process: Client
+  readonly #simulation: Line
+  readonly #nonsense: Nonsense
+  readonly #requests = new Set<Settle>()
+  readonly #underWay = new Set<StoreCall>()
+  readonly #streams = new Set<() => void>()
+
+  constructor(process: Client, simulation: Line, nonsense: Nonsense) {
+    this.#process = process
+    this.#simulation = simulation
+    this.#nonsense = nonsense
+  }
+
+  get pending(): number {
+    return this.#requests.size
+  }
+
+  /** Calls a method of the store: `execute` runs on the server, once for each arrival of the request. */
+  call<T>(method: string, call: StoreCall, execute: () => Promise<T>): Promise<T> {
+    if (this.#underWay.has(call) && !call.aborted) {
+      this.#simulation.monitor.fail('shared-call', `of ${this.#process.owner}`)
+    }
+    return this.#nonsense.answer(
+      method,
+      () => this.#ask(call, execute),
+      () => this.#send(execute, () => {}),
+    )
+  }
+
+  /**
+   * A watch of the store, until it is aborted or the connection is cut. `subscribe` gets a function that sends a value to the
+   * reader, and returns a function that ends the subscription.
+   */
+  watch<T>(call: StoreCall, subscribe: (send: (value: T) => void) => () => void): AsyncIterable<T> {
+    return this.#nonsense.watch(() => this.#follow(call, subscribe))
+  }
+
+  /** Keeps only the last value that was not read yet. */
+  async *#follow<T>(call: StoreCall, subscribe: (send: (value: T) => void) => () => void): AsyncGenerator<T> {
+    let latest: { readonly value: T } | undefined
+    let isCut = false
+    let wake = (): void => {}
+    const unsubscribe = subscribe((value) =>
+      this.#deliver(() => {
+        latest = { value }
+        wake()
+      }),
+    )
+    const cut = (): void => {
+      isCut = true
+      wake()
+    }
+    this.#streams.add(cut)
+    const forgetCall = call.onAbort(() => wake())
+    const isOver = (): boolean => isCut || call.aborted
+    try {
+      while (!isOver()) {
+        if (latest === undefined) await new Promise<void>((resolve) => (wake = resolve))
+        const unread = latest
+        latest = undefined
+        if (unread !== undefined && !isOver()) yield unread.value
+      }
+      if (isCut) throw new Error('connection reset')
+    } finally {
+      forgetCall()
+      this.#streams.delete(cut)
+      unsubscribe()
+    }
+  }
+
+  #ask<T>(call: StoreCall, execute: () => Promise<T>): Promise<T> {
+    this.#underWay.add(call)
+    return new Promise<T>((resolve, reject) => {
+      if (this.#process.isDead) return
+      let forget = (): void => {}
+      const settle: Settle = (value, isFailure) => {
+        if (!this.#requests.delete(settle)) return
+        this.#underWay.delete(call)
+        forget()
+        if (isFailure) reject(value)
+        else resolve(value as T)
+      }
+      this.#requests.add(settle)
+      const onAbort = (): void => settle(call.signal.reason, true)
+      if (call.aborted) return onAbort()
+      if (this.#simulation.plan.cancels) forget = call.onAbort(onAbort)
+      this.#send(execute, settle)
+    })
+  }
+
+  /** Sends a message to another receiver than the store; `arrive` may answer. */
+  post(arrive: (answer: (deliver: () => void) => void) => void): void {
+    this.#simulation.network.send(this.#process.node, 'to-store', () => arrive((deliver) => this.#deliver(deliver)))
+  }
+
+  /** The server is down: pending requests fail, if the network delivers that, and every stream ends. */
+  reset(): void {
+    for (const settle of this.#requests) this.#deliver(() => settle(new Error('connection reset'), true))
+    for (const end of this.#streams) this.#deliver(end)
+  }
+
+  /** The process has died: its streams end. */
+  kill(): void {
+    this.#requests.clear()
+    for (const end of [...this.#streams]) end()
+  }
+
+  #send(execute: () => Promise<unknown>, onAnswer: Settle): void {
+    this.post((answer) => {
+      const reply: Settle = (value, isFailure) => answer(() => onAnswer(value, isFailure))
+      if (this.#simulation.isServerDown) return reply(new Error('connection refused'), true)
+      execute().then(
+        (value) => reply(value, false),
+        (error: unknown) => reply(error, true),
+      )
+    })
+  }
+
+  #deliver(deliver: () => void): void {
+    this.#simulation.network.send(this.#process.node, 'from-store', () => {
+      this.#process.machine.receive(() => {
+        if (!this.#process.isDead) deliver()
+      })
+    })
+  }
+}

@@ -1,0 +1,101 @@
+import type { Clock } from '@leasehold/core'
+import {
+  AbortableCall,
+  type CasEntry,
+  type CasRecord,
+  type CasRegister,
+  type CasWritten,
+  casStore,
+} from '@leasehold/core/store'
+import type { VirtualClock } from '../../../packages/testkit/src/time/virtual-clock.js'
+import type { Connection } from './connection.js'
+import type { Monitor } from './monitor.js'
+import type { SimulationPlan } from './plan.js'
+import type { ClientStore, SimulatedStore } from './simulated-store.js'
+
+/** The smallest and the largest ttl of a run. */
+const limits = { minTtl: 100, maxTtl: 3_600_000 }
+
+/**
+ * A compare-and-set register on a server, and in each process a `casStore` that observes it on the clock of that
+ * process: only the challengers time the leases.
+ */
+export class ObservedStore implements SimulatedStore {
+  readonly #plan: SimulationPlan
+  readonly #monitor: Monitor
+  readonly #machine: VirtualClock
+  readonly #entries = new Map<string, CasEntry<number>>()
+  readonly #listening = new Set<() => void>()
+  readonly #register: Pick<CasRegister<number>, 'read' | 'create' | 'replace'>
+  readonly #operator: ReturnType<typeof casStore<number>>
+  #version = 0
+  #lastCreation = 0
+
+  /** `machine`: of the server. */
+  constructor(plan: SimulationPlan, monitor: Monitor, machine: VirtualClock) {
+    this.#plan = plan
+    this.#monitor = monitor
+    this.#machine = machine
+    this.#register = {
+      read: async (name) => this.#entries.get(name),
+      create: async (name, record) => (this.#entries.has(name) ? undefined : this.#write(name, record)),
+      replace: async (name, record, version) =>
+        this.#entries.get(name)?.version === version ? this.#write(name, record) : undefined,
+    }
+    this.#operator = casStore({ kind: 'observed', forgets: true, ...this.#register }, { ...limits, clock: machine })
+  }
+
+  get listeners(): number {
+    return this.#listening.size
+  }
+
+  open(connection: Connection, clock: Clock): ClientStore {
+    const { read, create, replace } = this.#register
+    const list = (prefix: string) =>
+      [...this.#entries].flatMap(([name, entry]) => (name.startsWith(prefix) ? { name, ...entry } : []))
+    const register: CasRegister<number> = {
+      kind: 'observed',
+      forgets: true,
+      read: (name, call) => connection.call('read', call, () => read(name, call)),
+      create: (name, record, call) => connection.call('create', call, () => create(name, record, call)),
+      replace: (name, record, version, call) =>
+        connection.call('replace', call, () => replace(name, record, version, call)),
+      list: async function* (prefix, call) {
+        yield* await connection.call('list', call, async () => list(prefix))
+      },
+      ...(this.#plan.watched
+        ? { watch: (_name, call) => connection.watch<undefined>(call, (send) => this.#listen(() => send(undefined))) }
+        : {}),
+    }
+    return casStore(register, { ...limits, clock })
+  }
+
+  async break(name: string): Promise<void> {
+    await this.#operator.break(name, {}, new AbortableCall())
+  }
+
+  async forget(name: string): Promise<void> {
+    if (this.#entries.get(name)?.record.owner === '') this.#entries.delete(name)
+  }
+
+  #listen(wake: () => void): () => void {
+    this.#listening.add(wake)
+    return () => this.#listening.delete(wake)
+  }
+
+  #write(name: string, record: CasRecord): CasWritten<number> {
+    this.#version += 1
+    const createdAt = this.#entries.get(name)?.createdAt ?? this.#nextCreation()
+    this.#entries.set(name, { record, version: this.#version, createdAt })
+    const { owner, grantId, fencingToken } = record
+    if (owner !== '') this.#monitor.onGrant({ name, owner, grantId, fencingToken })
+    for (const wake of this.#listening) wake()
+    return { version: this.#version, createdAt }
+  }
+
+  /** Creations have different milliseconds: a register that forgets needs that. */
+  #nextCreation(): number {
+    this.#lastCreation = Math.max(Math.ceil(this.#machine.wall()), this.#lastCreation + 1)
+    return this.#lastCreation
+  }
+}
