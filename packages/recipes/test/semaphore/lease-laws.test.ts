@@ -1,23 +1,8 @@
 import { casSubject } from '@leasehold/testing/cas-subject'
 import { memorySubject } from '@leasehold/testing/memory-subject'
-import { silentLogger } from '@leasehold/testing/silent-logger'
 import type { LeaseClaim, LeaseSubject, StoreSubject } from '@leasehold/testkit'
 import { describeLeaseLaws } from '@leasehold/testkit/vitest'
 import { type Permit, ReadWriteLease, Semaphore } from '../../src/index.js'
-
-function optionsOf({ owner, clock, timeouts, maxHold }: LeaseClaim) {
-  const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy } = timeouts
-  return {
-    owner,
-    clock,
-    maxHold,
-    heartbeatTimeout,
-    heartbeatInterval,
-    operationTimeout,
-    strategy,
-    logger: silentLogger,
-  }
-}
 
 function over(
   name: string,
@@ -31,7 +16,7 @@ function over(
       const backend = await store.start(clock)
       return {
         abilities: ['wait', 'tokens', 'virtual-time'],
-        open: async (claim) => open(claim, claim.disturb(await backend.open(claim.clock))),
+        open: async (claim) => open(claim, claim.disturb(await backend.open(claim.options.clock))),
         ...(backend.stop === undefined ? {} : { stop: () => backend.stop?.() }),
       }
     },
@@ -41,14 +26,14 @@ function over(
 for (const store of [memorySubject, casSubject]) {
   describeLeaseLaws(
     over('the only permit', store, (claim, client) =>
-      new Semaphore(client, { ...optionsOf(claim), name: claim.name, permits: 1 }).permit(),
+      new Semaphore(client, { ...claim.options, name: claim.name, permits: 1 }).permit(),
     ),
   )
   describeLeaseLaws(
     over(
       'the writer',
       store,
-      (claim, client) => new ReadWriteLease(client, { ...optionsOf(claim), name: claim.name, readers: 2 }).exclusive,
+      (claim, client) => new ReadWriteLease(client, { ...claim.options, name: claim.name, readers: 2 }).exclusive,
     ),
   )
 }

@@ -1,6 +1,5 @@
 import { createLease, type Lease, type LeaseStore, type StoreLease } from '@leasehold/core'
 import { allOf } from '@leasehold/recipes'
-import { silentLogger } from '@leasehold/testing/silent-logger'
 import type { LeaseAbility, LeaseSubject, StoreSubject } from '@leasehold/testkit'
 
 /** The abilities of a lease over several leases, where the store admits them. */
@@ -19,18 +18,17 @@ export function jointLeases(subject: StoreSubject, count: number): LeaseSubject 
       const parts: StoreLease[] = []
       return {
         abilities: (await backend.open(clock)).limits.ordered ? [...abilities, 'queue'] : abilities,
-        open: async ({ name, owner, timeouts, maxHold, clock: own, disturb }) => {
-          const client = await backend.open(own)
+        open: async ({ name, options, disturb }) => {
+          const client = await backend.open(options.clock)
           opened.push(client)
           const store = disturb(client)
-          const options = { owner, ...timeouts, maxHold, clock: own, logger: silentLogger }
           const made: Lease[] = Array.from({ length: count }, (_, part) => {
             const lease = createLease(store, `${name}/${part}`, options)
             parts.push(lease)
             return lease
           })
           // Given in the reverse of the order in which they are acquired.
-          return allOf(made.toReversed(), { clock: own, logger: silentLogger })
+          return allOf(made.toReversed(), { clock: options.clock, logger: options.logger })
         },
         stop: async () => {
           await Promise.allSettled(parts.map((part) => part.close()))

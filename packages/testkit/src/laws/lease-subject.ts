@@ -1,4 +1,4 @@
-import type { Clock, Lease, LeaseStore, TimeoutSettings } from '@leasehold/core'
+import type { Clock, CreateLeaseOptions, Lease, LeaseStore } from '@leasehold/core'
 import type { StoreSubject } from './store-subject.js'
 
 /** An ability of a lease that some laws need. */
@@ -20,16 +20,11 @@ export type LeaseAbility =
   | 'closing'
   | 'virtual-time'
 
-/** The settings of a lease of a trial. */
+/** A lease that a trial asks for. */
 export interface LeaseClaim {
   readonly name: string
-  readonly owner: string
-  /** The clock of its machine. */
-  readonly clock: Clock
-  readonly timeouts: TimeoutSettings
-  readonly maxHold: number | undefined
-  /** The lease under which it stands; for leases over a store. */
-  readonly parent: Lease | undefined
+  /** Its options, as for `createLease`: with its owner, and the clock of its machine. */
+  readonly options: CreateLeaseOptions & { readonly owner: string; readonly clock: Clock }
   /** Puts a `FaultyStore` in front of a store; for leases over a store. */
   disturb(store: LeaseStore): LeaseStore
 }

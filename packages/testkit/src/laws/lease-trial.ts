@@ -9,10 +9,11 @@ import {
   type LeaseStore,
   StoreLease,
   type TimeoutOptions,
-  TimeoutSettings,
 } from '@leasehold/core'
 import type { Fault } from '../faults/fault.js'
 import { FaultyStore } from '../faults/faulty-store.js'
+import { Random } from '../random.js'
+import { silentLogger } from '../silent-logger.js'
 import type { VirtualClock, VirtualClockOptions } from '../time/virtual-clock.js'
 import { type Law, lawsWith } from './law.js'
 import type { LeaseAbility, LeaseBackend, LeaseSubject } from './lease-subject.js'
@@ -145,6 +146,7 @@ export class LeaseTrial {
   readonly backend: LeaseBackend
   readonly #disturbed: FaultyStore[]
   readonly #opened: Lease[] = []
+  readonly #random = new Random(1)
 
   private constructor(subject: LeaseSubject, time: PassingTime, backend: LeaseBackend, disturbed: FaultyStore[]) {
     const ttl = ttlOf(subject)
@@ -171,24 +173,27 @@ export class LeaseTrial {
 
   /** A lease on the name of the trial, of an owner of its own. */
   async open(options: OpenOptions = {}): Promise<TrialLease> {
-    const { owner = `owner-${this.#opened.length}`, name = this.name, ttl = this.ttl, maxHold, drift, skew } = options
-    const { strategy } = options
-    const machine = options.parent?.host ?? this.time.createMachine({ drift, skew })
+    const { owner = `owner-${this.#opened.length}`, name = this.name, ttl = this.ttl, drift, skew } = options
+    const { maxHold, strategy, parent } = options
+    const machine = parent?.host ?? this.time.createMachine({ drift, skew })
     const { clock } = machine
     let isCut = false
     let faulty: FaultyStore | undefined
     const lease = await this.backend.open({
       name,
-      owner,
-      clock,
-      timeouts: new TimeoutSettings({
+      options: {
+        owner,
         heartbeatTimeout: ttl,
         heartbeatInterval: this.interval,
         operationTimeout: this.operationTimeout,
         strategy,
-      }),
-      maxHold,
-      parent: options.parent?.lease,
+        maxHold,
+        parent: parent?.lease,
+        clock,
+        logger: silentLogger,
+        // Jitter too is the same in every trial.
+        random: () => this.#random.next(),
+      },
       disturb: (store) => {
         faulty = new FaultyStore(store, { clock, plan: () => (isCut ? hang : undefined) })
         this.#disturbed.push(faulty)

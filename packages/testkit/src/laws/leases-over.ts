@@ -1,6 +1,4 @@
-import { type Lease, LeaseSettings, type LeaseStore, StoreLease } from '@leasehold/core'
-import { Random } from '../random.js'
-import { silentLogger } from '../silent-logger.js'
+import { createLease, type Lease, type LeaseStore } from '@leasehold/core'
 import type { LeaseAbility, LeaseBackend, LeaseSubject } from './lease-subject.js'
 import { type AbleStore, storeAbilities } from './store-abilities.js'
 import type { StoreBackend, StoreSubject } from './store-subject.js'
@@ -16,22 +14,14 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
     start: async (clock): Promise<LeaseBackend> => {
       const backend = await subject.start(clock)
       const outside = await backend.open(clock)
-      // Jitter too is the same in every trial.
-      const random = new Random(1)
       const clients = new Map<Lease, LeaseStore>()
       return {
         abilities: abilitiesOf({ subject, backend, client: outside }),
         outside,
-        open: async ({ name, owner, timeouts, maxHold, parent, clock: own, disturb }) => {
+        open: async ({ name, options, disturb }) => {
           await backend.prepare?.(name)
-          const client = await backend.open(own)
-          const settings = new LeaseSettings({ name, owner, timeouts, maxHold })
-          const lease = new StoreLease(settings, disturb(client), {
-            clock: own,
-            logger: silentLogger,
-            random: () => random.next(),
-            parent,
-          })
+          const client = await backend.open(options.clock)
+          const lease = createLease(disturb(client), name, options)
           clients.set(lease, client)
           return lease
         },

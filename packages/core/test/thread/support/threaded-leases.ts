@@ -1,5 +1,4 @@
-import { type Lease, LeaseSettings, type LeaseStore, StoreLease } from '@leasehold/core'
-import { silentLogger } from '@leasehold/testing'
+import { createLease, type Lease, type LeaseStore } from '@leasehold/core'
 import { type LeaseSubject, leaseLaws, leasesOver, type StoreSubject } from '@leasehold/testkit'
 import type { OpenRelayed } from './relays.js'
 
@@ -27,14 +26,14 @@ export function threadedLeases(subject: StoreSubject, openRelayed: OpenRelayed):
       return {
         abilities,
         outside,
-        open: async ({ name, owner, timeouts, maxHold, parent, disturb }): Promise<Lease> => {
+        open: async ({ name, options, disturb }): Promise<Lease> => {
           await backend.prepare?.(name)
           const client = await backend.open(clock)
           opened.push(client)
-          const settings = new LeaseSettings({ name, owner, timeouts, maxHold })
           const disturbed = disturb(closingWith(client, async () => await store.close()))
           const store = await openRelayed(disturbed)
-          return new StoreLease(settings, store, { logger: silentLogger, parent })
+          // A thread has a clock and random numbers of its own.
+          return createLease(store, name, { ...options, clock: undefined, random: undefined })
         },
         ...(backend.delete === undefined ? {} : { delete: (name: string) => backend.delete?.(name) }),
         stop: async () => {
