@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
+import { type ChildProcess, fork } from 'node:child_process'
+import { once } from 'node:events'
+import { join } from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
+import { afterAll, describe, expect, it } from 'vitest'
 import type { Edit } from './bundle-with-edits.js'
-import { temporaryFolder } from './temporary-folder.js'
+import type { EditedRun, EditedRunEnd } from './unit-mutant-runner.js'
 
 /** A small change that breaks a rule, and the test that notices it. Paths are below the folder of the package. */
 export interface UnitMutant extends Edit {
@@ -17,63 +17,62 @@ export interface UnitMutant extends Edit {
   readonly name: string
 }
 
-/** The part of vitest's JSON report that is read here. */
-interface Report {
-  readonly testResults: readonly {
-    readonly assertionResults: readonly { readonly fullName: string; readonly status: string }[]
-  }[]
-}
-
-const vitest = join(dirname(createRequire(import.meta.url).resolve('vitest/package.json')), 'vitest.mjs')
-const config = fileURLToPath(new URL('../../vitest.unit-mutant.config.ts', import.meta.url))
-
 /**
  * A test for each change: with it, the named test is red. Skipped where the named test is skipped, because it needs a server
  * that is not here. `folder`: of the package.
  */
 export function describeUnitMutants(folder: URL, mutants: readonly UnitMutant[]): void {
   describe('one-line changes are noticed', () => {
+    const runner = new Runner()
+    afterAll(() => runner.stop())
+
     it('each is another one', () => {
       expect(new Set(mutants.map(({ title }) => title)).size).toBe(mutants.length)
     })
 
-    for (const mutant of mutants) {
-      it(mutant.title, { timeout: 300_000 }, async (context) => {
-        const results = await resultsOf(mutant, fileURLToPath(folder), temporaryFolder(context))
-        expect(results, `tests of ${mutant.test} whose title contains '${mutant.name}'`).not.toEqual([])
-        context.skip(
-          results.every((status) => status === 'skipped'),
-          `${mutant.test} is skipped here`,
-        )
-        expect(results).toContain('failed')
+    for (const { title, test, name, ...edit } of mutants) {
+      it(title, { timeout: 300_000 }, async (context) => {
+        const file = join(fileURLToPath(folder), edit.file)
+        const { states, errors } = await runner.run({
+          edit: { ...edit, file },
+          test: join(fileURLToPath(folder), test),
+          name,
+        })
+        expect(states, `tests of ${test} whose title contains '${name}': ${errors.join('\n')}`).not.toEqual([])
+        context.skip(errors.length === 0 && states.every((state) => state === 'skipped'), `${test} is skipped here`)
+        expect(states, errors.join('\n')).toContain('failed')
       })
     }
   })
 }
 
-/** How the tests that a mutant names end with it. */
-async function resultsOf({ test, name, ...edit }: UnitMutant, folder: string, temporary: string): Promise<string[]> {
-  const report = join(temporary, 'report.json')
-  const pattern = name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`)
-  const argv = [vitest, 'run', '--config', config, join(folder, test), '-t', pattern]
-  argv.push('--reporter=json', `--outputFile=${report}`)
-  const { file, find, replace } = edit
-  const env = { ...process.env, LEASEHOLD_EDIT: JSON.stringify({ file: join(folder, file), find, replace }) }
-  const output = await new Promise<string>((resolve) => {
-    // It ends with 1 where a test is red; the report tells.
-    execFile(process.execPath, argv, { env, maxBuffer: 2 ** 26 }, (_error, stdout, stderr) => resolve(stdout + stderr))
-  })
-  const { testResults } = read(report, output)
-  return testResults
-    .flatMap(({ assertionResults }) => assertionResults)
-    .filter(({ fullName }) => fullName.includes(name))
-    .map(({ status }) => status)
-}
+/** One process with vitest for all mutants of a list: to start it takes longer than most tests. */
+class Runner {
+  #process: ChildProcess | undefined
 
-function read(report: string, output: string): Report {
-  try {
-    return JSON.parse(readFileSync(report, 'utf8'))
-  } catch (cause) {
-    throw new Error(`vitest wrote no report: ${output}`, { cause })
+  async run(asked: EditedRun): Promise<EditedRunEnd> {
+    this.#process ??= fork(new URL('./unit-mutant-runner.ts', import.meta.url), {
+      execArgv: ['--import', 'tsx'],
+      // A group of its own, with the processes of the tests, so that all of it can be ended.
+      detached: true,
+    })
+    const child = this.#process
+    child.send(asked)
+    const over = new AbortController()
+    const { signal } = over
+    // A change may keep the event loop of a test busy for ever. The other mutants go on in another process.
+    const late = delay(240_000, undefined, { signal, ref: false })
+    const exit = once(child, 'exit', { signal })
+    const answer = once(child, 'message', { signal }).then(([end]: EditedRunEnd[]) => end)
+    const end = await Promise.race([answer, exit.then(() => undefined), late])
+    over.abort()
+    if (end !== undefined) return end
+    this.#process = undefined
+    if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, 'SIGKILL')
+    throw new Error(`the process with the tests ${child.exitCode === null ? 'did not answer' : 'has ended'}`)
+  }
+
+  stop(): void {
+    if (this.#process?.connected) this.#process.disconnect()
   }
 }
