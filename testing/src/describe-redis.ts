@@ -1,10 +1,7 @@
-import { describe } from 'vitest'
+import { describeUnless } from './describe-unless.js'
 import { whyNoRedis } from './redis-binary.js'
 
-/**
- * Tests that start real servers, in hooks or in the tests themselves: skipped, with the reason in their name, where there
- * is no `redis-server`.
- */
+/** Tests that start real servers, in hooks or in the tests themselves: skipped where there is no `redis-server`. */
 export function describeRedis(title: string, tests: () => void): void {
-  describe.skipIf(whyNoRedis !== undefined)(whyNoRedis === undefined ? title : `${title}: ${whyNoRedis}`, tests)
+  describeUnless(whyNoRedis, title, tests)
 }

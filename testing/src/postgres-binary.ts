@@ -35,7 +35,7 @@ export const whyNoPgBouncer: string | undefined =
 
 function why(server: string, debian: string, variable: string, asked: string): string {
   const missing = asked === '' ? `${server} was not found` : `${server} is not at ${asked}`
-  return `${missing}: install Debian's ${debian} package or set ${variable}; these tests were skipped`
+  return `${missing}: install Debian's ${debian} package or set ${variable}`
 }
 
 function foundFolder(): string | undefined {

@@ -12,7 +12,7 @@ export const whyNoRedis: string | undefined = redisBinary === undefined ? whyNot
 
 function whyNot(): string {
   const missing = asked === '' ? 'redis-server was not found' : `REDIS_SERVER (${asked}) is no program`
-  return `${missing}: install Debian's redis-server package or set REDIS_SERVER; these tests were skipped`
+  return `${missing}: install Debian's redis-server package or set REDIS_SERVER`
 }
 
 function onPath(program: string): string | undefined {

@@ -21,7 +21,7 @@ export function serverProgram(variable: string, program: string): ServerProgram 
   const path = [asked === '' ? folders.map((folder) => join(folder, program)) : [asked]].flat().find(isProgram)
   if (path !== undefined) return { path, whyNot: undefined }
   const missing = asked === '' ? `${program} was not found` : `${variable} (${asked}) is no program`
-  return { path, whyNot: `${missing}: install ${program} or set ${variable}; these tests were skipped` }
+  return { path, whyNot: `${missing}: install ${program} or set ${variable}` }
 }
 
 function isProgram(path: string): boolean {

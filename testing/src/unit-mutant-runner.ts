@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
-import { createVitest, type TestModule } from 'vitest/node'
+import { createVitest, type TestCase, type TestModule } from 'vitest/node'
 import { type Edit, edited } from './bundle-with-edits.js'
 
 /** A test to run, and the edit to run it with. Paths are absolute. */
@@ -16,6 +16,8 @@ export interface EditedRunEnd {
   readonly states: readonly string[]
   /** Errors outside a test: in a hook, or in a module. */
   readonly errors: readonly string[]
+  /** Why the tests are skipped here. */
+  readonly skippedFor?: string | undefined
 }
 
 let edit: Edit | undefined
@@ -44,7 +46,8 @@ const vitest = await createVitest(
       {
         name: 'edit',
         enforce: 'pre',
-        load: (id) => (id.split('?')[0] === edit?.file ? edited(readFileSync(edit.file, 'utf8'), edit) : null),
+        load: (id) =>
+          edit !== undefined && id.split('?')[0] === edit.file ? edited(readFileSync(edit.file, 'utf8'), edit) : null,
       },
     ],
   },
@@ -58,8 +61,10 @@ async function run(asked: EditedRun): Promise<EditedRunEnd> {
   try {
     const test = vitest.getRootProject().createSpecification(asked.test, { testNamePattern: pattern })
     const { testModules, unhandledErrors } = await vitest.runTestSpecifications([test])
+    const named = testModules.flatMap((module) => testsOf(module, asked.name))
     return {
-      states: testModules.flatMap((module) => statesOf(module, asked.name)),
+      states: named.map((test) => test.result().state),
+      skippedFor: named[0]?.meta().skippedFor,
       errors: [...testModules.flatMap(errorsOf), ...unhandledErrors].map((error) => String(Object(error).message)),
     }
   } finally {
@@ -68,10 +73,10 @@ async function run(asked: EditedRun): Promise<EditedRunEnd> {
   }
 }
 
-function statesOf(module: TestModule, name: string): string[] {
-  return [...module.children.allTests()]
-    .filter(({ fullName }) => fullName.replaceAll(' > ', ' ').includes(name.replaceAll(' > ', ' ')))
-    .map((test) => test.result().state)
+function testsOf(module: TestModule, name: string): TestCase[] {
+  return [...module.children.allTests()].filter(({ fullName }) =>
+    fullName.replaceAll(' > ', ' ').includes(name.replaceAll(' > ', ' ')),
+  )
 }
 
 function errorsOf(module: TestModule): unknown[] {

@@ -33,12 +33,13 @@ export function describeUnitMutants(folder: URL, mutants: readonly UnitMutant[])
     for (const { title, test, name, ...edit } of mutants) {
       it(title, { timeout: 300_000 }, async (context) => {
         const file = join(fileURLToPath(folder), edit.file)
-        const { states, errors } = await runner.run({
+        const { states, errors, skippedFor } = await runner.run({
           edit: { ...edit, file },
           test: join(fileURLToPath(folder), test),
           name,
         })
         expect(states, `tests of ${test} whose title contains '${name}': ${errors.join('\n')}`).not.toEqual([])
+        if (skippedFor !== undefined) context.task.meta.skippedFor = skippedFor
         context.skip(errors.length === 0 && states.every((state) => state === 'skipped'), `${test} is skipped here`)
         expect(states, errors.join('\n')).toContain('failed')
       })

@@ -3,12 +3,18 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { root } from '../workspaces.js'
 
-/** Runs the cases with `pattern` in their names, and returns the last line and the exit code. */
-function runCases(pattern: string): { lastLine: string | undefined; status: number | null } {
+/** Runs the cases with `pattern` in their names. */
+function run(pattern: string): { lines: string[]; status: number | null } {
   const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs')
   const folder = join(root, 'tools', 'test', 'fixtures', 'closing-line')
   const { stdout, status } = spawnSync(process.execPath, [vitest, 'run', pattern], { cwd: folder, encoding: 'utf8' })
-  return { lastLine: stdout.trimEnd().split('\n').at(-1), status }
+  return { lines: stdout.trimEnd().split('\n'), status }
+}
+
+/** The last line of the run and its exit code. */
+function runCases(pattern: string): { lastLine: string | undefined; status: number | null } {
+  const { lines, status } = run(pattern)
+  return { lastLine: lines.at(-1), status }
 }
 
 describe('the closing line', () => {
@@ -26,5 +32,17 @@ describe('the closing line', () => {
 
   it('counts an unhandled rejection as a failure', () => {
     expect(runCases('unhandled')).toEqual({ lastLine: '1 passed, 1 failed, 0 skipped', status: 1 })
+  })
+
+  it('comes after the tests that were skipped for something that is missing, with the command that runs them', () => {
+    expect(run('missing').lines.slice(-7)).toEqual([
+      'Skipped: 3 in missing.case.ts',
+      '  the server was not found: install it',
+      '  then: npm test -- missing.case.ts',
+      'Skipped: 1 in missing.case.ts',
+      '  its proxy was not found: install it',
+      '  then: npm test -- missing.case.ts',
+      '1 passed, 0 failed, 5 skipped',
+    ])
   })
 })

@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
+import { describeUnless } from '@leasehold/testing/describe-unless'
+import { expect, it } from 'vitest'
 import { runExample } from '../../../tools/run-example.js'
 import { etcdProgram } from '../src/start-etcd.js'
 
 const isMissing = spawnSync(etcdProgram(), ['--version']).status !== 0
-const why = isMissing ? ': etcd was not found: install it, or set ETCD' : ''
+const whyNot = isMissing ? 'etcd was not found: install it, or set ETCD' : undefined
 
-describe.skipIf(isMissing)(`the failover demo on etcd${why}`, () => {
+describeUnless(whyNot, 'the failover demo on etcd', () => {
   it('ends with every figure as it has to be', { timeout: 120_000 }, () => {
     const { status, lines, stderr } = runExample('etcd')
     const summary = lines.slice(lines.indexOf('Summary')).join('\n')

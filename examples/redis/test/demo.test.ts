@@ -1,12 +1,13 @@
 import { spawnSync } from 'node:child_process'
-import { describe, expect, it } from 'vitest'
+import { describeUnless } from '@leasehold/testing/describe-unless'
+import { expect, it } from 'vitest'
 import { runExample } from '../../../tools/run-example.js'
 
 const { REDIS_SERVER = 'redis-server' } = process.env
 const isMissing = spawnSync(REDIS_SERVER, ['--version']).status !== 0
-const why = isMissing ? ': redis-server was not found: install it, or set REDIS_SERVER' : ''
+const whyNot = isMissing ? 'redis-server was not found: install it, or set REDIS_SERVER' : undefined
 
-describe.skipIf(isMissing)(`the failover demo on Redis${why}`, () => {
+describeUnless(whyNot, 'the failover demo on Redis', () => {
   it('ends with every figure as it has to be', { timeout: 120_000 }, () => {
     const { status, lines, stderr } = runExample('redis')
     const summary = lines.slice(lines.indexOf('Summary')).join('\n')

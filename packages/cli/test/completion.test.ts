@@ -2,13 +2,15 @@ import { spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '@leasehold/testing'
-import { describe, expect, it } from 'vitest'
+import { describeUnless } from '@leasehold/testing/describe-unless'
+import { expect, it } from 'vitest'
 import { declarations } from '../src/commands.js'
 import { TestTerminal } from './support/test-terminal.js'
 
 const names = declarations.map(({ name }) => name)
 
-const has = (shell: string) => spawnSync(shell, ['-c', 'true']).status === 0
+const whyNo = (shell: string) =>
+  spawnSync(shell, ['-c', 'true']).status === 0 ? undefined : `${shell} was not found: install it`
 
 /** The completion script of a shell, in a file. */
 async function scriptOf(shell: string): Promise<string> {
@@ -25,7 +27,7 @@ function outputOf(shell: string, args: readonly string[]): string {
   return stdout
 }
 
-describe.runIf(has('bash'))('in bash', () => {
+describeUnless(whyNo('bash'), 'in bash', () => {
   /** The completions of the last of these words. */
   async function completed(...words: string[]): Promise<string[]> {
     const script = `
@@ -75,7 +77,7 @@ describe.runIf(has('bash'))('in bash', () => {
   })
 })
 
-describe.runIf(has('zsh'))('in zsh', () => {
+describeUnless(whyNo('zsh'), 'in zsh', () => {
   it('the script is loaded, and names every command', async () => {
     const script = await scriptOf('zsh')
     const loaded = `autoload -Uz compinit; compinit -u -d ${script}.dump; source ${script}; print -r -- $_comps[leasehold]; functions _leasehold`
@@ -103,7 +105,7 @@ describe.runIf(has('zsh'))('in zsh', () => {
   })
 })
 
-describe.runIf(has('fish'))('in fish', () => {
+describeUnless(whyNo('fish'), 'in fish', () => {
   /** The completions of a line, without their descriptions. */
   async function completed(line: string): Promise<string[]> {
     const script = await scriptOf('fish')

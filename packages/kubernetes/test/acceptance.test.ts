@@ -1,3 +1,4 @@
+import { describeUnless } from '@leasehold/testing/describe-unless'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LayoutName } from '../src/kubernetes-options.js'
 import { TestApiServer } from './support/api-server/test-api-server.js'
@@ -34,16 +35,14 @@ describe.concurrent('two electors', () => {
     },
   )
 
-  it.skipIf(whyNoRealServer !== undefined)(
-    `on a real API server, ${whyNoRealServer ?? 'which is here'}, come through the same`,
-    { timeout: 240_000 },
-    async () => {
+  describeUnless(whyNoRealServer, 'on a real API server', () => {
+    it('come through the same', { timeout: 240_000 }, async () => {
       const real = await RealApiServer.start()
       try {
         await elect({ port: real.port, ca: real.ca(), layout: 'lease', tokenOf: () => 'admin' }, () => () => {})
       } finally {
         await real.stop()
       }
-    },
-  )
+    })
+  })
 })

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs'
-import { describe, it } from 'vitest'
+import { describeUnless } from '@leasehold/testing/describe-unless'
+import { it } from 'vitest'
 import { leaseFolder, program } from '../support/leasehold-program.js'
 import { TerminalSession, whyNoTerminal } from '../support/terminal-session.js'
 
@@ -8,8 +9,6 @@ const CTRL_Z = '\x1a'
 const LEASEHOLD = `${process.execPath} ${program}`
 const LOOP = 'while :; do sleep 0.2; done'
 
-const title = 'leasehold run on a terminal'
-
 /** A folder with this script, which the tests run as `./command.sh`. */
 function folderWith(test: Parameters<typeof leaseFolder>[0], script: string): string {
   const folder = leaseFolder(test)
@@ -17,9 +16,9 @@ function folderWith(test: Parameters<typeof leaseFolder>[0], script: string): st
   return folder
 }
 
-describe.skipIf(whyNoTerminal !== undefined)(
-  whyNoTerminal === undefined ? title : `${title}: ${whyNoTerminal}`,
-  { concurrent: true },
+describeUnless(
+  whyNoTerminal,
+  'leasehold run on a terminal',
   () => {
     it('gives the terminal to the command: it reads lines, and sees that it may use colours', async (test) => {
       const script = `test -t 0 && test -t 1 && test -t 2 && echo "a terminal"
@@ -116,4 +115,5 @@ describe.skipIf(whyNoTerminal !== undefined)(
       await waiting.shows(/\[Kit runs[\s\S]*prompt> /)
     })
   },
+  { concurrent: true },
 )

@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe } from 'vitest'
+import { describeUnless } from '@leasehold/testing/describe-unless'
+import { afterAll, beforeAll } from 'vitest'
 import { RealApiServer, STARTING, whyNoRealServer } from './real-api-server.js'
 
-/** Tests on a real API server of their own; skipped, with the reason in their name, where there is none. */
+/** Tests on a real API server of their own; skipped where there is none. */
 export function describeReal(tests: (server: () => RealApiServer) => void): void {
-  describe.skipIf(whyNoRealServer !== undefined)(`a real API server, ${whyNoRealServer ?? 'which is here'}:`, () => {
+  describeUnless(whyNoRealServer, 'a real API server:', () => {
     let server: RealApiServer
 
     beforeAll(async () => {

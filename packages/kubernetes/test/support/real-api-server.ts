@@ -20,7 +20,7 @@ const assets = process.env.KUBEBUILDER_ASSETS ?? ''
 export const whyNoRealServer: string | undefined = whyNot()
 
 function whyNot(): string | undefined {
-  if (assets === '') return 'KUBEBUILDER_ASSETS is not set'
+  if (assets === '') return 'KUBEBUILDER_ASSETS is not set: set it to a folder with kube-apiserver and etcd'
   const missing = ['kube-apiserver', 'etcd'].filter((program) => !existsSync(join(assets, program)))
   return missing.length === 0 ? undefined : `KUBEBUILDER_ASSETS (${assets}) has no ${missing.join(' and no ')}`
 }
