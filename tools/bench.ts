@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { filesBelow, packages, root, shown } from './workspaces.js'
 
@@ -18,13 +19,22 @@ function benches(asked: readonly string[]): string[] {
 }
 
 /** Runs each file in its own process, one after the other, so that no benchmark affects the next one. */
-function run(file: string): boolean {
+function run(file: string, args: readonly string[] = []): boolean {
   console.log(`\n── ${shown(file)} ──`)
   // Without the source condition, the benchmark measures the published code, not code that a loader has transformed.
   const options = ['--expose-gc', '--import', 'tsx']
-  return spawnSync(process.execPath, [...options, file], { cwd: root, stdio: 'inherit' }).status === 0
+  return spawnSync(process.execPath, [...options, file, ...args], { cwd: root, stdio: 'inherit' }).status === 0
 }
 
-const failed = benches(process.argv.slice(2)).filter((file) => !run(file))
-for (const file of failed) console.error(`${shown(file)} failed`)
-process.exitCode = failed.length === 0 ? 0 : 1
+/** `npm run bench -- NAME`: a folder of `bench/`, with the arguments of its program, or packages. */
+function main(argv: readonly string[]): void {
+  const [name = '', ...args] = argv
+  const program = join(root, 'bench', name, 'main.ts')
+  const failed = existsSync(program)
+    ? [program].filter((file) => !run(file, args))
+    : benches(argv).filter((file) => !run(file))
+  for (const file of failed) console.error(`${shown(file)} failed`)
+  process.exitCode = failed.length === 0 ? 0 : 1
+}
+
+main(process.argv.slice(2))

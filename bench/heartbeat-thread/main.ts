@@ -25,7 +25,7 @@ function head(title: string): readonly string[] {
   return [
     `# ${title}`,
     '',
-    'Measured by `npm run bench:heartbeat-thread -- --write`, with a `redis-server` of its own without files.',
+    'Measured by `npm run bench -- heartbeat-thread --write`, with a `redis-server` of its own without files.',
     '',
     `Measured on ${new Date().toISOString().slice(0, 10)}: ${machine}. The load of the machine was ${loadavg()[1]?.toFixed(0)}.`,
     '',

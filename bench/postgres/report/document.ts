@@ -7,7 +7,7 @@ export function toDocument(machine: string, date: string, reports: readonly Numb
     '# Benchmarks of the PostgreSQL provider',
     '',
     'Five numbers about locks on PostgreSQL: of `@leasehold/postgres`, of advisory locks, and of two packages of the',
-    'registry. One run of `npm run bench:postgres -- --write` has written this page. It starts a PostgreSQL of its own, with the',
+    'registry. One run of `npm run bench -- postgres --write` has written this page. It starts a PostgreSQL of its own, with the',
     'settings of a server that keeps its data (`fsync` and `full_page_writes` on), and installs the rivals beside the benchmark.',
     '',
     `Measured on ${date}: ${machine}.`,

@@ -6,7 +6,7 @@ export function toDocument(machine: string, date: string, reports: readonly Numb
     '# Benchmarks of the Redis provider',
     '',
     'Six numbers about locks on Redis, of `@leasehold/redis` and of three other libraries, side by side. One run of',
-    '`npm run bench:redis -- --write`, has written this page. It starts a `redis-server` of its own, without files,',
+    '`npm run bench -- redis --write`, has written this page. It starts a `redis-server` of its own, without files,',
     'and installs the rivals beside the benchmark.',
     '',
     `Measured on ${date}: ${machine}.`,

@@ -1,7 +1,7 @@
 import { simulate } from '@leasehold/simulator'
 import { describe, expect, it } from 'vitest'
 
-/** How many schedules a run of all tests takes; `npm run simulate` takes as many as one likes. */
+/** How many schedules this test runs; `npm run simulate` takes as many as one likes. */
 const SCHEDULES = 1_000
 const PARTS = 4
 

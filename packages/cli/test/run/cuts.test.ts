@@ -5,7 +5,7 @@ import { describe, it } from 'vitest'
 import { Family, startStubborn } from '../support/family.js'
 import { leaseFolder, leasehold, start, written } from '../support/leasehold-program.js'
 
-/** `CUTS=100 npm run test:cli cuts` for more. */
+/** `CUTS=100 npm test -- packages/cli/test/run/cuts` for more. */
 const CUTS = Number(process.env.CUTS ?? 10)
 
 const TIMES = ['--ttl', '8s', '--timeout', '1s', '--kill-after', '1s']

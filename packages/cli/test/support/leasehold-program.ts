@@ -4,6 +4,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { eventually, type Finishing } from '@leasehold/testing'
+import { vi } from 'vitest'
+
+// Each test runs several programs.
+vi.setConfig({ maxConcurrency: 5 })
 
 /** The program, as it is published. */
 export const program: string = fileURLToPath(new URL('../../dist/main.js', import.meta.url))
