@@ -9,7 +9,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type LockingServer, programOf, startConsul, startEtcd } from './locking-servers.js'
+import { ConsulServer, consulProgram } from '@leasehold/testing/consul-server'
+import { EtcdServer, etcdctl, etcdProgram } from '@leasehold/testing/etcd-server'
+import { serverProgram } from '@leasehold/testing/server-program'
+import { median } from '../support/statistics.js'
+import { table } from '../support/table.js'
 
 const RUNS = 20
 
@@ -51,12 +55,8 @@ async function measure({ line: [program = '', ...args], env }: Contender): Promi
   return { start, whole: performance.now() - startedAt }
 }
 
-function median(values: readonly number[]): number {
-  return [...values].sort((one, other) => one - other)[Math.floor(values.length / 2)] ?? Number.NaN
-}
-
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-bench-'))
-const servers: LockingServer[] = []
+const servers: { stop(): Promise<void> }[] = []
 const missing: string[] = []
 const contenders: Contender[] = [
   { name: 'node -e (nothing but Node)', line: [process.execPath, '-e', "console.log('started')"] },
@@ -66,20 +66,20 @@ const contenders: Contender[] = [
   },
 ]
 
-const flock = programOf('flock')
+const { path: flock } = serverProgram('FLOCK', 'flock')
 if (flock === undefined) missing.push('flock')
 else contenders.push({ name: 'flock', line: [flock, join(folder, 'lock'), ...command] })
 
-const [consul, etcd, etcdctl] = [programOf('consul'), programOf('etcd'), programOf('etcdctl')]
+const { path: consul } = consulProgram
 if (consul === undefined) missing.push('consul lock')
 else {
-  const server = await startConsul(consul, folder)
+  const server = await ConsulServer.start()
   servers.push(server)
   contenders.push({ name: 'consul lock', line: [consul, 'lock', `-http-addr=${server.url}`, 'x', command.join(' ')] })
 }
-if (etcd === undefined || etcdctl === undefined) missing.push('etcdctl lock')
+if (etcdProgram.path === undefined) missing.push('etcdctl lock')
 else {
-  const server = await startEtcd(etcd, folder)
+  const server = await EtcdServer.start()
   servers.push(server)
   const line = [etcdctl, `--endpoints=${server.url}`, 'lock', 'x', ...command]
   contenders.push({ name: 'etcdctl lock', line, env: { ETCDCTL_API: '3' } })
@@ -94,28 +94,26 @@ try {
       if (round > 0) times.push(time)
     }
   }
-  const rows = measured.map(({ contender, times }) => ({
-    name: contender.name,
-    least: Math.min(...times.map(({ start }) => start)),
-    start: median(times.map(({ start }) => start)),
-    whole: median(times.map(({ whole }) => whole)),
-  }))
-  const [node, own] = rows
-  console.log(
-    '| program | to the start of the command, median | least | to its end, median | beside Node |\n|---|---|---|---|---|',
-  )
-  for (const { name, start, least, whole } of rows) {
-    const shown = [start, least, whole].map((time) => `${time.toFixed(0)} ms`)
-    console.log(`| ${name} | ${shown.join(' | ')} | ${(start / (node?.start ?? Number.NaN)).toFixed(1)} |`)
-  }
+  const rows = measured.map(({ contender, times }) => {
+    const starts = times.map(({ start }) => start)
+    const whole = median(times.map((time) => time.whole))
+    return { name: contender.name, start: median(starts), least: Math.min(...starts), whole }
+  })
+  const [node = Number.NaN, own = Number.NaN] = rows.map(({ start }) => start)
+  const head = ['program', 'to the start of the command, median', 'least', 'to its end, median', 'beside Node']
+  const cells = rows.map(({ name, start, least, whole }) => [
+    ...[name, ...[start, least, whole].map((time) => `${time.toFixed(0)} ms`)],
+    (start / node).toFixed(1),
+  ])
+  console.log(table(head, cells))
   if (missing.length > 0) console.log(`\nNot installed here: ${missing.join(', ')}.`)
-  const ratio = (own?.start ?? Number.NaN) / (node?.start ?? Number.NaN)
-  const isIdle = (node?.start ?? Number.NaN) <= IDLE
-  const isKept = ratio <= RATIO && (!isIdle || (own?.start ?? Number.NaN) <= BOUND)
+  const ratio = own / node
+  const isIdle = node <= IDLE
+  const isKept = ratio <= RATIO && (!isIdle || own <= BOUND)
   const bounds = `at most ${RATIO} times Node${isIdle ? `, and ${BOUND} ms` : ` (and ${BOUND} ms on an idle machine, which this is not)`}`
   console.log(`\nleasehold run: ${bounds}: ${isKept ? 'kept' : '**not kept**'}`)
   if (!isKept) process.exitCode = 1
 } finally {
-  await Promise.all(servers.map((server) => server.end()))
+  await Promise.all(servers.map((server) => server.stop()))
   rmSync(folder, { recursive: true, force: true })
 }

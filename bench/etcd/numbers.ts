@@ -1,7 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { EtcdServer } from '@leasehold/testing/etcd-server'
+import type { NumberReport } from '../support/benchmark.js'
+import { mapLimited } from '../support/lanes.js'
+import { processorTime } from '../support/processor-time.js'
+import { percentile } from '../support/statistics.js'
+import { shown, table } from '../support/table.js'
 import { type Contender, contenders, type Lock } from './contenders.js'
-import { percentile, shown, table } from './statistics.js'
 
 const CYCLES = 300
 const PROGRAM_CYCLES = 30
@@ -19,13 +24,8 @@ const HOLDING = 30_000
 /** Entries that a majority has in its log. */
 const COMMITTED = 'etcd_server_proposals_committed_total'
 
-export interface Report {
-  readonly title: string
-  readonly body: string
-}
-
 /** One lock taken and given back, again and again, by one client. */
-export async function reportCycles(server: EtcdServer): Promise<Report> {
+export async function reportCycles(server: EtcdServer): Promise<NumberReport> {
   const rows: string[][] = []
   for (const contender of contenders) {
     const session = contender.open(server)
@@ -47,7 +47,7 @@ export async function reportCycles(server: EtcdServer): Promise<Report> {
     }
     const writes = ((await server.metric(COMMITTED)) - before) / 10
     await session.close()
-    rows.push([contender.name, shown(percentile(times, 0.5), 2), shown(percentile(times, 0.99), 2), shown(writes)])
+    rows.push([contender.name, ...[percentile(times, 0.5), percentile(times, 0.99), writes].map(shown)])
   }
   return {
     title: 'Acquire and release',
@@ -56,15 +56,14 @@ export async function reportCycles(server: EtcdServer): Promise<Report> {
 }
 
 /** From the call of a release to the grant of the next waiter. */
-export async function reportHandOver(server: EtcdServer, waiters: number): Promise<Report> {
+export async function reportHandOver(server: EtcdServer, waiters: number): Promise<NumberReport> {
   const rows: string[][] = []
   for (const contender of contenders) {
     if (contender.isProcess === true && waiters > 10) continue
     const times: number[] = []
     const rounds = waiters === 1 ? 20 : 2
     for (let round = 0; round < rounds; round += 1) times.push(...(await handOvers(contender, server, waiters)))
-    const most = shown(percentile(times, 1), 2)
-    rows.push([contender.name, shown(percentile(times, 0.5), 2), shown(percentile(times, 0.9), 2), most])
+    rows.push([contender.name, ...[0.5, 0.9, 1].map((part) => shown(percentile(times, part)))])
   }
   return {
     title: `Hand-over, ${waiters} ${waiters === 1 ? 'waiter' : 'waiters'}`,
@@ -87,11 +86,11 @@ async function handOvers(contender: Contender, server: EtcdServer, waiters: numb
     const lock = session.lock(name)
     await lock.acquire()
     times.push(performance.now() - released)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+    await pause(5)
     await release(lock)
   })
   // Until all of them stand in line.
-  await new Promise((resolve) => setTimeout(resolve, 1_000 + 20 * waiters))
+  await pause(1_000 + 20 * waiters)
   await release(holder)
   await Promise.all(served)
   await session.close()
@@ -99,7 +98,7 @@ async function handOvers(contender: Contender, server: EtcdServer, waiters: numb
 }
 
 /** The server while many locks are held, all by one client. Only ours and etcd3 can: etcdctl takes a process for each. */
-export async function reportHolding(server: EtcdServer): Promise<Report> {
+export async function reportHolding(server: EtcdServer): Promise<NumberReport> {
   const rows: string[][] = []
   for (const contender of contenders) {
     if (contender.isProcess === true) continue
@@ -108,17 +107,17 @@ export async function reportHolding(server: EtcdServer): Promise<Report> {
     const { held, failures } = await acquireMany(session)
     const acquired = performance.now() - begun
     const before = await figuresOf(server)
-    await new Promise((resolve) => setTimeout(resolve, HOLDING))
+    await pause(HOLDING)
     const after = await figuresOf(server)
     rows.push([
       contender.name,
       shown(held),
       shown(acquired / 1_000),
-      shown(failures, 0),
+      shown(failures),
       `${shown(((after.server - before.server) / HOLDING) * 100_000)} %`,
       `${shown(((after.own - before.own) / HOLDING) * 100_000)} %`,
-      shown(after.keepAlives - before.keepAlives, 0),
-      shown(after.committed - before.committed, 0),
+      shown(after.keepAlives - before.keepAlives),
+      shown(after.committed - before.committed),
     ])
     console.error(rows.at(-1)?.join(' | '))
     await session.close()
@@ -133,31 +132,27 @@ export async function reportHolding(server: EtcdServer): Promise<Report> {
 /** As many as can be had before the deadline. */
 async function acquireMany(session: ReturnType<Contender['open']>): Promise<{ held: number; failures: number }> {
   const prefix = randomUUID()
-  const locks = Array.from({ length: HELD }, (_, place) => session.lock(`${prefix}-${place}`)).values()
+  const locks = Array.from({ length: HELD }, (_, place) => session.lock(`${prefix}-${place}`))
   const until = performance.now() + LONGEST_ACQUIRING
   let held = 0
   let failures = 0
-  const lane = async (): Promise<void> => {
-    for (const lock of locks) {
-      if (performance.now() > until) return
-      try {
-        await lock.acquire()
-        held += 1
-      } catch {
-        failures += 1
-      }
+  await mapLimited(locks, LANES, async (lock) => {
+    if (performance.now() > until) return
+    try {
+      await lock.acquire()
+      held += 1
+    } catch {
+      failures += 1
     }
-  }
-  await Promise.all(Array.from({ length: LANES }, lane))
+  })
   return { held, failures }
 }
 
 /** The seconds of CPU, and the counters of the server. */
 async function figuresOf(server: EtcdServer) {
-  const { user, system } = process.cpuUsage()
   return {
     server: await server.metric('process_cpu_seconds_total'),
-    own: (user + system) / 1_000_000,
+    own: processorTime() / 1_000,
     keepAlives: await server.metric('etcd_debugging_lease_renewed_total'),
     committed: await server.metric(COMMITTED),
   }

@@ -5,7 +5,7 @@
  * `--growth all`, or some of `leases,processes,waiters,names`, measures how the cost grows instead, up to `--leases`.
  * `--write` keeps the figures of this store, and writes the page and the chart into `docs`.
  */
-import { machine } from '../postgres/report/machine.js'
+import { busyMachine, today } from '../support/machine.js'
 import { type CommandLine, type Growth, readCommandLine } from './command-line.js'
 import type { GrowthTimes } from './numbers/growth.js'
 import { measureHandOver, measureLeaseCost, measureNames } from './numbers/growth.js'
@@ -33,7 +33,7 @@ async function measureOnce(asked: CommandLine): Promise<void> {
 async function measureGrowth(asked: CommandLine): Promise<void> {
   const { store, growth, leases, ttl, interval, writes } = asked
   const times = { ttl, interval }
-  const where = await withServer(store, ({ version }) => Promise.resolve(machine(version)))
+  const where = await withServer(store, ({ version }) => Promise.resolve(busyMachine(version)))
   console.error(where)
   let results: StoreResults = readResults(store)
   for (const name of growth) {
@@ -44,7 +44,7 @@ async function measureGrowth(asked: CommandLine): Promise<void> {
       rows.push(row)
       const seconds = Math.round((performance.now() - startedAt) / 1_000)
       console.error(`${store}, ${name} ${size}, ${seconds} s: ${JSON.stringify(row)}`)
-      const head = { machine: where, date: new Date().toISOString().slice(0, 10), ...times }
+      const head = { machine: where, date: today(), ...times }
       results = { ...results, growth: { ...results.growth, ...head, [name]: [...rows] } }
       if (writes) writeResults(store, results)
     }

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { packages } from '../../tools/workspaces.js'
+import { table } from '../support/table.js'
 
 const RUNS = 25
 
@@ -24,14 +25,15 @@ function importTime(file: string): number {
   return Math.min(...times)
 }
 
-console.log('| package | processor time of the import | bound | kept |\n|---|---|---|---|')
+const rows: string[][] = []
 for (const { id, manifest, folder } of packages()) {
   // A program, such as that of cli, is not imported.
   if (manifest.exports?.['.'] === undefined) continue
   const time = importTime(join(folder, 'dist', 'index.js'))
   const bound = BOUNDS[id]
   const isKept = bound === undefined || time <= bound
-  const verdict = bound === undefined ? ' |  ' : `at most ${bound} ms | ${isKept ? 'yes' : '**no**'}`
-  console.log(`| ${manifest.name} | ${time.toFixed(1)} ms | ${verdict} |`)
+  const verdict = bound === undefined ? ['', ''] : [`at most ${bound} ms`, isKept ? 'yes' : '**no**']
+  rows.push([manifest.name, `${time.toFixed(1)} ms`, ...verdict])
   if (!isKept) process.exitCode = 1
 }
+console.log(table(['package', 'processor time of the import', 'bound', 'kept'], rows))

@@ -1,5 +1,5 @@
 import { Client } from 'pg'
-import { processorTimeOf, statOf } from './processor-time.js'
+import { processorTimeOf, statOf } from '../support/processor-time.js'
 
 export interface ServerReading {
   /** Processor time of all processes of the server, also of those that have exited, in milliseconds. */

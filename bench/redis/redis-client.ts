@@ -1,4 +1,6 @@
-import { rival } from './rivals.js'
+import { Rivals } from '../support/rivals.js'
+
+export const rivals = new Rivals('redis')
 
 /** What is set of ioredis beside the port. */
 export interface ClientOptions {
@@ -29,7 +31,7 @@ interface Ioredis {
 }
 
 export function ioredis(): Ioredis {
-  return rival<Ioredis>('ioredis')
+  return rivals.load<Ioredis>('ioredis')
 }
 
 /** A client of the version that every library here is measured with. */

@@ -1,13 +1,12 @@
-import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Chart } from '../../redis/report/number-report.js'
-import { table } from '../../redis/report/table.js'
-import type { ChildProgram } from '../child-program.js'
+import type { NumberReport } from '../../support/benchmark.js'
+import { Child } from '../../support/child.js'
+import { machineTime } from '../../support/machine.js'
+import { table } from '../../support/table.js'
 import { type Contender, type Place, TTL } from '../contenders/contender.js'
 import { contenders } from '../contenders/contenders.js'
-import { machineTime } from '../machine-time.js'
 import { type Block, blocks } from './block.js'
-import { type Awoken, type BlockedTask, LOCKS, namesOf } from './hold-and-block.js'
+import { type BlockedTask, LOCKS, namesOf, openBlocked } from './hold-and-block.js'
 
 const BLOCKED_TTLS = [0.5, 1, 2, 10]
 /** From the requests of the second process to the block. */
@@ -28,16 +27,11 @@ interface Outcome {
   readonly believed: number
 }
 
-interface BlockedReport {
-  readonly body: readonly string[]
-  readonly chart: Chart
-  readonly failures: readonly string[]
-}
+const program = new URL('hold-and-block.ts', import.meta.url).href
 
 /** One process holds the locks of all libraries and is blocked; this process waits for all of them. */
-async function measure(program: ChildProgram, task: BlockedTask): Promise<readonly Outcome[]> {
-  const child = program.start(task)
-  await once(child, 'message')
+async function measure(task: BlockedTask): Promise<readonly Outcome[]> {
+  const child = await Child.start(program, openBlocked, task)
   const grants = new Map<string, number>()
   const all = contenders()
   for (const contender of all) {
@@ -52,8 +46,7 @@ async function measure(program: ChildProgram, task: BlockedTask): Promise<readon
     }
   }
   await pause(ASKING)
-  child.send('block')
-  const [{ at, believed }] = (await once(child, 'message')) as [Awoken]
+  const { at, believed } = await child.ask('block')
   await pause(GRANTING)
   const outcomes = all.map((contender) => {
     const names = namesOf(task, contender.id)
@@ -62,17 +55,16 @@ async function measure(program: ChildProgram, task: BlockedTask): Promise<readon
     const wrong = taken.filter((name) => believed.includes(name)).length
     return { contender, by: task.by, ttls: task.ttls, lost, taken: taken.length, believed: wrong }
   })
-  child.disconnect()
-  await once(child, 'exit')
+  await child.kill()
   return outcomes
 }
 
-export async function reportBlocked(program: ChildProgram, place: Place): Promise<BlockedReport> {
+export async function reportBlocked(place: Place): Promise<NumberReport> {
   const outcomes: Outcome[] = []
   const rows: string[][] = []
   for (const by of blocks) {
     for (const ttls of BLOCKED_TTLS) {
-      const measured = await measure(program, { type: 'blocked', place, by, ttls })
+      const measured = await measure({ place, by, ttls })
       outcomes.push(...measured)
       rows.push([by, String(ttls), ...measured.map(({ lost }) => String(lost))])
       console.error(rows.at(-1)?.join(', '))
@@ -87,9 +79,8 @@ export async function reportBlocked(program: ChildProgram, place: Place): Promis
   })
   const locks = LOCKS * blocks.length * BLOCKED_TTLS.length
   return {
+    title: 'Locks lost by a blocked process',
     body: [
-      '## Locks lost by a blocked process',
-      '',
       `A process holds ${LOCKS} locks of each library, with a ttl of ${TTL} ms. Then its event loop is blocked. A second process`,
       `waits for all of them. The table has the locks, of ${LOCKS}, that were granted to the second process until`,
       `${GRANTING / TTL} ttls after the block.`,
@@ -104,15 +95,16 @@ export async function reportBlocked(program: ChildProgram, place: Place): Promis
       'holds. A wrong answer is "held" for a lock that the second process had already.',
       '',
       table(['library', 'granted to the second process by then', 'wrong answers'], believed),
-      '',
+    ].join('\n'),
+    charts: [
+      {
+        title: `Locks lost by a blocked process, of ${locks} (ttl ${TTL} ms)`,
+        bars: all.map((contender) => {
+          const lost = sum((outcome) => outcome.lost, contender)
+          return { label: contender.label, value: lost, ours: contender.ours }
+        }),
+      },
     ],
-    chart: {
-      title: `Locks lost by a blocked process, of ${locks} (ttl ${TTL} ms)`,
-      bars: all.map((contender) => {
-        const lost = sum((outcome) => outcome.lost, contender)
-        return { label: contender.label, value: lost, text: String(lost), ours: contender.ours }
-      }),
-    },
     failures: outcomes.flatMap(({ contender, by, ttls, lost, believed }) => {
       const where = `${contender.label}, ${by} for ${ttls} ttls`
       return [

@@ -1,5 +1,6 @@
-import { rival, versionOf } from '../../redis/rivals.js'
-import { type Contender, type Holder, heldWhile, type Place, TTL, type Use } from './contender.js'
+import { heldWhile } from '../../redis/contenders/held-while.js'
+import { rivals } from '../../redis/redis-client.js'
+import { type Contender, type Holder, type Place, TTL, type Use } from './contender.js'
 
 interface Worker {
   on(event: 'lockRenewalFailed', listener: () => void): void
@@ -24,7 +25,7 @@ const STALLED_INTERVAL = 1_000
 
 /** Each lock is that of a job in a queue of its own. The holder adds the job, and a waiter gets it when it has stalled. */
 async function open({ port }: Place, { role }: Use): Promise<Holder> {
-  const { Queue, Worker } = rival<Package>('bullmq')
+  const { Queue, Worker } = rivals.load<Package>('bullmq')
   const connection = { host: '127.0.0.1', port }
   const options = { connection, lockDuration: TTL, stalledInterval: STALLED_INTERVAL }
   return {
@@ -51,7 +52,7 @@ async function open({ port }: Place, { role }: Use): Promise<Holder> {
 export function bullmq(): Contender {
   return {
     id: 'bullmq',
-    label: `BullMQ ${versionOf('bullmq')}, job lock`,
+    label: `BullMQ ${rivals.versionOf('bullmq')}, job lock`,
     ours: false,
     isThreaded: false,
     isOnRedis: true,

@@ -1,4 +1,4 @@
-import type { Held, Session } from '../../redis/contenders/contender.js'
+import type { Session } from '../../redis/contenders/contender.js'
 
 /** Of all locks that a process loses, in milliseconds. */
 export const TTL = 2_000
@@ -34,25 +34,3 @@ export interface Contender {
 
 /** Holds locks for work that ends only when they are released. */
 export type Holder = Pick<Session, 'hold'>
-
-/** The work under a lock: `begin` gets what the library shows of it. It goes on until the lock is released. */
-export function heldWhile(
-  begin: (onHeld: (held: Omit<Held, 'release'>) => Promise<void>) => Promise<unknown>,
-): Promise<Held> {
-  return new Promise((resolve, reject) => {
-    let finish = (): void => {}
-    const finished = new Promise<void>((done) => {
-      finish = done
-    })
-    const work = begin(async (held) => {
-      const release = async (): Promise<void> => {
-        finish()
-        await work
-      }
-      resolve({ ...held, release })
-      await finished
-    })
-    // After the lock is held, a failure is that of the library at its loss.
-    work.catch(reject)
-  })
-}

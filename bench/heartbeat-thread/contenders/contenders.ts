@@ -1,20 +1,22 @@
-import type { Contender as RedisContender } from '../../redis/contenders/contender.js'
-import { redisSemaphoreContenders } from '../../redis/contenders/redis-semaphore.js'
-import { redlockContenders } from '../../redis/contenders/redlock.js'
+import { contendersOf, type Contender as RedisContender } from '../../redis/contenders/contender.js'
+import { redisSemaphore } from '../../redis/contenders/redis-semaphore.js'
+import { redlock } from '../../redis/contenders/redlock.js'
+import { countUnhandledRejections } from '../../support/unhandled-rejections.js'
 import { bullmq } from './bullmq.js'
 import { type Contender, TTL } from './contender.js'
 import { leaseholdContenders } from './leasehold.js'
 
 /** In the order of the tables. */
 export function contenders(): readonly Contender[] {
-  const rivals = [...redlockContenders(), ...redisSemaphoreContenders()].filter(({ setting }) => setting === 'default')
+  const libraries = [redlock(), redisSemaphore()].flatMap((library) => contendersOf(library))
+  const rivals = libraries.filter(({ setting }) => setting === 'default')
   return [...leaseholdContenders(), ...rivals.map(fromRedisBenchmark), bullmq()]
 }
 
-export function contenderOf(id: string): Contender {
-  const contender = contenders().find((candidate) => candidate.id === id)
-  if (contender === undefined) throw new Error(`no such contender: ${id}`)
-  return contender
+/** In a process of its own. The calls of a rival that is cut off may fail without any code that waits for them. */
+export function contendersInChild(): readonly Contender[] {
+  countUnhandledRejections()
+  return contenders()
 }
 
 /** A library of the benchmark of the Redis provider. */

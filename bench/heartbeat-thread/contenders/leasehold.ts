@@ -2,8 +2,9 @@ import { createLease, type LeaseStore } from '@leasehold/core'
 import { HeartbeatThread } from '@leasehold/core/thread'
 import { LocalLeaseStore } from '@leasehold/local'
 import { RedisLeaseStore } from '@leasehold/redis'
+import { heldWhile } from '../../redis/contenders/held-while.js'
 import { openClient } from '../../redis/redis-client.js'
-import { type Contender, type Holder, heldWhile, type Place, TTL, type Use } from './contender.js'
+import { type Contender, type Holder, type Place, TTL, type Use } from './contender.js'
 
 type Provider = '@leasehold/local' | '@leasehold/redis'
 

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createLease, MemoryLeaseStore, type StoreLease } from '@leasehold/core'
 import { HeartbeatThread } from '@leasehold/core/thread'
+import { processorTime } from '../../support/processor-time.js'
 
-export interface CostTask {
-  readonly type: 'cost'
+interface CostTask {
   readonly isThreaded: boolean
   readonly leases: number
   readonly seconds: number
@@ -37,10 +37,9 @@ export async function measureCost({ isThreaded, leases, seconds }: CostTask): Pr
     await Promise.all(held.slice(place, place + 500).map((lease) => lease.acquire()))
   }
   await pause(10_000)
-  const [from, used] = [performance.now(), process.cpuUsage()]
+  const [from, used] = [performance.now(), processorTime()]
   await pause(seconds * 1_000)
-  const { user, system } = process.cpuUsage(used)
-  const cpu = (user + system) / 10 / (performance.now() - from)
+  const cpu = ((processorTime() - used) * 100) / (performance.now() - from)
   const memory = (process.memoryUsage.rss() - before) / 1024 / 1024
   return { start, memory, cpu, checkLease: checkTime(held[0]) }
 }

@@ -1,16 +1,16 @@
-import { once } from 'node:events'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TcpProxy } from '@leasehold/testkit'
-import { mapLimited } from '../../redis/child-process.js'
-import type { Chart } from '../../redis/report/number-report.js'
-import { shown, table } from '../../redis/report/table.js'
-import { largest, median } from '../../redis/statistics.js'
-import type { ChildProgram } from '../child-program.js'
+import type { NumberReport } from '../../support/benchmark.js'
+import type { Chart } from '../../support/chart.js'
+import { Child } from '../../support/child.js'
+import { mapLimited } from '../../support/lanes.js'
+import { machineTime } from '../../support/machine.js'
+import { largest, median } from '../../support/statistics.js'
+import { shown, table } from '../../support/table.js'
 import { type Contender, type Holder, type Place, TTL } from '../contenders/contender.js'
 import { contenders } from '../contenders/contenders.js'
-import { machineTime } from '../machine-time.js'
-import { type Code, DURATION, type FencedTask } from './work-past-the-lock.js'
+import { type Code, DURATION, type FencedTask, openWorker } from './work-past-the-lock.js'
 
 /** Of each contender, half of them with each kind of code. */
 const RUNS = 100
@@ -41,10 +41,11 @@ interface Overlaps {
 }
 
 interface Bench {
-  readonly program: ChildProgram
   readonly place: Place
   readonly waiters: ReadonlyMap<string, Holder>
 }
+
+const program = new URL('work-past-the-lock.ts', import.meta.url).href
 
 /** A fence ends the process, so that each run needs one; without a fence, one process holds the locks of many runs. */
 function batchesOf(scene: Scene): readonly Batch[] {
@@ -58,13 +59,12 @@ function batchesOf(scene: Scene): readonly Batch[] {
 }
 
 /** The overlap of each lock of one process, in milliseconds. */
-async function measure({ program, place, waiters }: Bench, { scene, code, names }: Batch): Promise<readonly number[]> {
+async function measure({ place, waiters }: Bench, { scene, code, names }: Batch): Promise<readonly number[]> {
   const { contender, selfFence } = scene
   const isCutOff = code === 'ignores' && contender.isOnRedis
   const proxy = isCutOff ? await TcpProxy.to(place.port) : undefined
   const file = join(mkdtempSync(join(place.folder, 'work-')), 'times')
   const task: FencedTask = {
-    type: 'fenced',
     contender: contender.id,
     place: { ...place, port: proxy?.port ?? place.port },
     use: {
@@ -77,23 +77,20 @@ async function measure({ program, place, waiters }: Bench, { scene, code, names 
     names,
     file,
   }
-  const child = program.start(task)
-  const exited = once(child, 'exit')
-  if (child.stdout === null) throw new Error('the process has no output')
-  const early = exited.then(() => Promise.reject(new Error(`a holder of ${contender.label} ended early`)))
-  await Promise.race([once(child.stdout, 'data'), early])
-  early.catch(() => {})
+  const child = await Child.start(program, openWorker, task)
   proxy?.blackHole()
+  // It has no answer, because the process ends first.
+  child.ask('work').catch(() => {})
   const firstWork = names.map(async (name) => {
     const { release } = (await waiters.get(contender.id)?.hold(name)) ?? {}
     const at = machineTime()
     // It works, too, until the first process has ended.
-    await exited
+    await child.exited
     release?.().catch(() => {})
     return at
   })
   const times = await Promise.all(firstWork)
-  const [, signal] = await exited
+  const signal = await child.exited
   await proxy?.close()
   const isFenced = selfFence !== undefined
   if (isFenced !== (signal === 'SIGKILL' || signal === 'SIGTERM')) {
@@ -111,10 +108,10 @@ function scenes(): readonly Scene[] {
 }
 
 /** The overlap of work, with and without a self-fence, as the page of the self-fence. */
-export async function reportFenced(program: ChildProgram, place: Place) {
+export async function reportFenced(place: Place): Promise<NumberReport> {
   const waiters = new Map<string, Holder>()
   for (const contender of contenders()) waiters.set(contender.id, await contender.open(place, { role: 'waiter' }))
-  const bench: Bench = { program, place, waiters }
+  const bench: Bench = { place, waiters }
   const batches = scenes().flatMap(batchesOf)
   // Those that last longest come first.
   const queue = batches.toSorted((a, b) => b.names.length - a.names.length)
@@ -123,7 +120,12 @@ export async function reportFenced(program: ChildProgram, place: Place) {
     scene,
     lengths: measured.filter(({ batch }) => labelOf(batch.scene) === labelOf(scene)).flatMap(({ lengths }) => lengths),
   }))
-  return { body: bodyOf(overlaps), chart: chartOf(overlaps), failures: overlaps.flatMap(failureOf) }
+  return {
+    title: 'Overlap of work',
+    body: bodyOf(overlaps),
+    charts: [chartOf(overlaps)],
+    failures: overlaps.flatMap(failureOf),
+  }
 }
 
 function labelOf({ contender, selfFence }: Scene): string {
@@ -140,13 +142,13 @@ function failureOf({ scene, lengths }: Overlaps): readonly string[] {
 function chartOf(overlaps: readonly Overlaps[]): Chart {
   const bars = overlaps.map(({ scene, lengths }) => {
     const longest = largest(lengths)
-    const text = scene.selfFence === undefined ? 'until the work ends' : shown(longest)
-    return { label: labelOf(scene), value: longest, text, ours: scene.contender.ours }
+    const text = scene.selfFence === undefined ? { text: 'until the work ends' } : {}
+    return { label: labelOf(scene), value: longest, ...text, ours: scene.contender.ours }
   })
   return { title: `Longest overlap of work in ${RUNS} runs, ms (ttl ${TTL} ms)`, bars }
 }
 
-function bodyOf(overlaps: readonly Overlaps[]): readonly string[] {
+function bodyOf(overlaps: readonly Overlaps[]): string {
   const rows = overlaps.map(({ scene, lengths }) => [
     scene.contender.label,
     scene.selfFence === undefined ? 'none' : `\`${scene.selfFence}\``,
@@ -169,6 +171,5 @@ function bodyOf(overlaps: readonly Overlaps[]): readonly string[] {
     `A process with a \`selfFence\` holds one lease. Without it, one process holds the locks of ${RUNS / codes.length} runs. ${TOGETHER} processes run at`,
     'a time. The libraries have their default settings, except for the ttl, and for BullMQ the time between two looks for stalled',
     'jobs (1 s instead of 30 s).',
-    '',
-  ]
+  ].join('\n')
 }

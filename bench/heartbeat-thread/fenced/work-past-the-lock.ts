@@ -1,8 +1,8 @@
 import { openSync, writeSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { machineTime } from '../../support/machine.js'
 import { type Place, TTL, type Use } from '../contenders/contender.js'
-import { contenderOf } from '../contenders/contenders.js'
-import { machineTime } from '../machine-time.js'
+import { contendersInChild } from '../contenders/contenders.js'
 
 /** For how long a process works, unless it is ended before. It is longer than any library takes to grant the lock again. */
 export const DURATION = 4 * TTL
@@ -11,7 +11,6 @@ export const DURATION = 4 * TTL
 export type Code = 'blocks' | 'ignores'
 
 export interface FencedTask {
-  readonly type: 'fenced'
   readonly contender: string
   readonly place: Place
   readonly use: Use
@@ -22,23 +21,24 @@ export interface FencedTask {
   readonly file: string
 }
 
-/** In a process of its own: holds locks, prints a line, and works on whatever happens to them. */
-export async function workPastTheLock({ contender, place, use, code, names, file }: FencedTask): Promise<void> {
+/** In a process of its own: holds locks, and works on when it is asked to, whatever happens to them. Then the process ends. */
+export async function openWorker({ contender: id, place, use, code, names, file }: FencedTask) {
+  const contender = contendersInChild().find((candidate) => candidate.id === id)
+  const holder = await contender?.open(place, use)
+  await Promise.all(names.map((name) => holder?.hold(name)))
   const output = openSync(file, 'w')
   const time = new Float64Array(1)
   const work = (): void => {
     time[0] = machineTime()
     writeSync(output, time, 0, 8, 0)
   }
-  const holder = await contenderOf(contender).open(place, use)
-  await Promise.all(names.map((name) => holder.hold(name)))
-  writeSync(1, 'held\n')
-  const end = machineTime() + DURATION
-  if (code === 'ignores') {
-    for (; machineTime() < end; await pause(1)) work()
-    return
+  return {
+    work: async (): Promise<never> => {
+      const end = machineTime() + DURATION
+      // Where it never yields, it sleeps between two pieces of work, so that many runs fit on one machine.
+      const sleep = new Int32Array(new SharedArrayBuffer(4))
+      for (; machineTime() < end; code === 'ignores' ? await pause(1) : Atomics.wait(sleep, 0, 0, 1)) work()
+      process.exit()
+    },
   }
-  // It sleeps between two pieces of work, so that many runs fit on one machine.
-  const sleep = new Int32Array(new SharedArrayBuffer(4))
-  for (; machineTime() < end; Atomics.wait(sleep, 0, 0, 1)) work()
 }

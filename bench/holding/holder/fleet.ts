@@ -1,6 +1,7 @@
-import { buildProgram } from '../../heartbeat-thread/build-program.js'
-import { HolderProcess } from './holder-process.js'
-import type { Counts, HolderTask, Orders, Span } from './orders.js'
+import { Child } from '../../support/child.js'
+import { type Counts, type Holder, type HolderTask, openHolder, type Span } from './holder.js'
+
+const program = new URL('holder.ts', import.meta.url).href
 
 /** Divides leases into parts whose sizes differ by one at most. */
 export function divide({ first, count }: Span, parts: number): readonly Span[] {
@@ -13,28 +14,21 @@ export function divide({ first, count }: Span, parts: number): readonly Span[] {
 
 /** Several processes that hold leases on one server. */
 export class Fleet {
-  readonly holders: readonly HolderProcess[]
+  readonly holders: readonly Child<Holder>[]
 
-  private constructor(holders: readonly HolderProcess[]) {
+  private constructor(holders: readonly Child<Holder>[]) {
     this.holders = holders
   }
 
   /** Resolves when all of them answer. */
-  static async start(task: HolderTask, processes: number): Promise<Fleet> {
-    const program = await buildProgram(new URL('holder-program.ts', import.meta.url))
-    const fleet = new Fleet(Array.from({ length: processes }, () => new HolderProcess(program, task)))
-    try {
-      await fleet.all('count', {})
-      return fleet
-    } catch (error) {
-      await fleet.stop()
-      throw error
-    }
+  static async start(task: HolderTask, processes: number, packages?: string): Promise<Fleet> {
+    const start = (): Promise<Child<Holder>> => Child.start(program, openHolder, task, packages)
+    return new Fleet(await Promise.all(Array.from({ length: processes }, start)))
   }
 
-  /** Gives all of them the same order; their answers in their order. */
-  all<O extends keyof Orders>(order: O, of: Orders[O]['of']): Promise<readonly Orders[O]['answer'][]> {
-    return Promise.all(this.holders.map((holder) => holder.ask(order, of)))
+  /** The answers of all of them, in their order. */
+  all<R>(ask: (holder: Child<Holder>) => Promise<R>): Promise<readonly R[]> {
+    return Promise.all(this.holders.map(ask))
   }
 
   /** Divides the leases among the processes, which acquire them. */
@@ -44,7 +38,7 @@ export class Fleet {
   }
 
   async counts(): Promise<Counts> {
-    const all = await this.all('count', {})
+    const all = await this.all((holder) => holder.ask('count'))
     return {
       held: all.reduce((sum, { held }) => sum + held, 0),
       lost: all.reduce((sum, { lost }) => sum + lost, 0),

@@ -1,16 +1,13 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createLease, type LeaseLost, type LeaseStore, type StoreLease } from '@leasehold/core'
-import {
-  type Counts,
-  type Figures,
-  type HolderTask,
-  type Memory,
-  type Orders,
-  type Span,
-  type Taken,
-  WAITERS_A_SECOND,
-} from './orders.js'
+import { mapLimited } from '../../support/lanes.js'
+import { collectedMemory, type Memory } from '../../support/memory.js'
+import { processorTime } from '../../support/processor-time.js'
+import { openStore, type StoreKind } from './open-store.js'
+
+/** How many waiters of a process begin in a second of a take-over: all of a process within a minute, and beside heartbeats. */
+export const WAITERS_A_SECOND = 300
 
 /** How many leases a process acquires at the same time: more would hold up the heartbeats of the others. */
 const LANES = 64
@@ -24,6 +21,54 @@ const AFTER_FAILURE = 1_000
 
 /** Of the timer that shows delays of the event loop, in milliseconds. */
 const RESOLUTION = 10
+
+/** The task of a process that holds leases. Durations are milliseconds. */
+export interface HolderTask {
+  readonly store: StoreKind
+  readonly address: string
+  readonly ttl: number
+  readonly interval: number
+}
+
+/** Leases with names of consecutive numbers. */
+export interface Span {
+  readonly first: number
+  readonly count: number
+}
+
+/** The counts of a process. */
+export interface Counts {
+  readonly held: number
+  /** Grants that ended without a release. */
+  readonly lost: number
+  /** Attempts to acquire that rejected, and were repeated. */
+  readonly failures: number
+}
+
+/** Since the call of `begin`. */
+export interface Figures extends Counts {
+  /** Leases whose `checkLease()` is `true`. */
+  readonly valid: number
+  /** Processor time in milliseconds. */
+  readonly cpu: number
+  /** By how much timers of 10 ms came late, in milliseconds. */
+  readonly delayP99: number
+  readonly delayMax: number
+}
+
+/** The outcome of a take-over. */
+export interface Taken {
+  /** The fencing tokens in the order of the names; empty where a name was not taken. */
+  readonly tokens: readonly string[]
+  /** From the instant of the order to each grant, in milliseconds. */
+  readonly after: readonly number[]
+  readonly failures: number
+}
+
+/** In a process of its own. */
+export function openHolder(task: HolderTask): Holder {
+  return new Holder(openStore(task.store, task.address), task)
+}
 
 /** Holds leases in this process, and measures what they cost it. */
 export class Holder {
@@ -43,7 +88,7 @@ export class Holder {
   #held = 0
   #lost = 0
   #failures = 0
-  #cpu = process.cpuUsage()
+  #cpu = processorTime()
 
   constructor(store: LeaseStore, { ttl, interval }: HolderTask) {
     this.#store = store
@@ -51,27 +96,22 @@ export class Holder {
   }
 
   /** Acquires and releases a lease, so that what is loaded and made on first use does not count for others. */
-  async warmUp(): Promise<object> {
+  async warmUp(): Promise<void> {
     const lease = this.#lease(`first ${process.pid}`)
     await this.#acquire(lease)
     await lease.release().catch(() => false)
     this.#held = 0
     this.#failures = 0
-    return {}
   }
 
+  /** Acquires the leases. */
   async hold({ first, count }: Span): Promise<Counts> {
-    let next = 0
-    const lane = async (): Promise<void> => {
-      while (next < count) {
-        const place = next
-        next += 1
-        const lease = this.#lease(`lease ${first + place}`)
-        this.#leases[place] = lease
-        await this.#acquire(lease)
-      }
-    }
-    await Promise.all(Array.from({ length: LANES }, lane))
+    const places = Array.from({ length: count }, (_, place) => place)
+    await mapLimited(places, LANES, async (place) => {
+      const lease = this.#lease(`lease ${first + place}`)
+      this.#leases[place] = lease
+      await this.#acquire(lease)
+    })
     return this.count()
   }
 
@@ -80,24 +120,19 @@ export class Holder {
   }
 
   collect(): Memory {
-    globalThis.gc?.()
-    globalThis.gc?.()
-    const { heapUsed, rss } = process.memoryUsage()
-    return { heap: heapUsed, resident: rss }
+    return collectedMemory()
   }
 
-  begin(): object {
-    this.#cpu = process.cpuUsage()
+  begin(): void {
+    this.#cpu = processorTime()
     this.#delay.enable()
     this.#delay.reset()
-    return {}
   }
 
   figures(): Figures {
-    const { user, system } = process.cpuUsage(this.#cpu)
     return {
       ...this.count(),
-      cpu: (user + system) / 1_000,
+      cpu: processorTime() - this.#cpu,
       delayP99: Math.max(this.#delay.percentile(99) / 1e6 - RESOLUTION, 0),
       delayMax: Math.max(this.#delay.max / 1e6 - RESOLUTION, 0),
       // Last, because the look at all leases takes a while.
@@ -105,11 +140,13 @@ export class Holder {
     }
   }
 
+  /** The fencing tokens of the leases that it has acquired, in the order of their names. */
   tokens(): readonly string[] {
     return this.#leases.map(({ fencingToken }) => String(fencingToken ?? ''))
   }
 
-  async take({ first, count, since, wait }: Orders['take']['of']): Promise<Taken> {
+  /** Waits for leases that another process held until `since`, by the wall clock. */
+  async take({ first, count, since, wait }: Span & { readonly since: number; readonly wait: number }): Promise<Taken> {
     const tokens: string[] = Array.from({ length: count }, () => '')
     const after: number[] = []
     const failures = this.#failures
@@ -130,7 +167,8 @@ export class Holder {
     return { tokens, after, failures: this.#failures - failures }
   }
 
-  async cycles({ rounds, lanes }: Orders['cycles']['of']): Promise<readonly number[]> {
+  /** Acquires and releases; one after the other, or in parallel. The times of each cycle, in milliseconds. */
+  async cycles(rounds: number, lanes: number): Promise<readonly number[]> {
     const times: number[] = []
     const lane = async (_: unknown, place: number): Promise<void> => {
       const lease = this.#lease(`cycle ${process.pid} ${place}`)
@@ -146,8 +184,9 @@ export class Holder {
     return times
   }
 
-  async handOver({ waiters, rounds }: Orders['hand-over']['of']): Promise<readonly number[]> {
-    const name = 'hand-over'
+  /** From the call of a release to the grant of a waiter, in milliseconds. */
+  async handOver(waiters: number, rounds: number): Promise<readonly number[]> {
+    const name = `hand-over ${process.pid} ${waiters}`
     const end = new AbortController()
     let granted: (lease: StoreLease) => void = () => {}
     const wait = (lease: StoreLease): void => {
@@ -179,6 +218,7 @@ export class Holder {
       await pause(50)
     }
     end.abort()
+    await current.release()
     return times
   }
 

@@ -1,5 +1,5 @@
 import { loadavg } from 'node:os'
-import { largest, percentile } from '../../redis/statistics.js'
+import { largest, percentile } from '../../support/statistics.js'
 import { Fleet } from '../holder/fleet.js'
 import type { StoreKind } from '../holder/open-store.js'
 import { withServer } from '../servers/servers.js'
@@ -103,10 +103,10 @@ export async function measureNames(store: StoreKind, names: number, times: Growt
     const fleet = await Fleet.start({ store, address, ...times }, 1)
     try {
       await withProgress('names', holders, holders.hold({ first: 0, count: names }))
-      const [one = []] = await fleet.all('cycles', { rounds: ROUNDS, lanes: 1 })
+      const [one = []] = await fleet.all((holder) => holder.ask('cycles', ROUNDS, 1))
       const before = await server.read()
       const startedAt = performance.now()
-      const [many = []] = await fleet.all('cycles', { rounds: ROUNDS / 2, lanes: LANES })
+      const [many = []] = await fleet.all((holder) => holder.ask('cycles', ROUNDS / 2, LANES))
       const seconds = (performance.now() - startedAt) / 1_000
       const { cpu } = await server.read()
       // The first rounds of each lane are not in the times, but in the processor time.
@@ -126,7 +126,7 @@ export async function measureNames(store: StoreKind, names: number, times: Growt
 }
 
 async function handOver(fleet: Fleet, waiters: number): Promise<Latency> {
-  const [times = []] = await fleet.all('hand-over', { waiters, rounds: HAND_OVERS })
+  const [times = []] = await fleet.all((holder) => holder.ask('handOver', waiters, HAND_OVERS))
   return latency(waiters, times)
 }
 

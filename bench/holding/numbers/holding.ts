@@ -1,9 +1,10 @@
 import { loadavg } from 'node:os'
 import { setTimeout as pause } from 'node:timers/promises'
-import { machine } from '../../postgres/report/machine.js'
+import { busyMachine, today } from '../../support/machine.js'
+import type { Memory } from '../../support/memory.js'
 import { Fleet } from '../holder/fleet.js'
+import type { Figures } from '../holder/holder.js'
 import type { StoreKind } from '../holder/open-store.js'
-import type { Figures, Memory } from '../holder/orders.js'
 import { CommandRate, type Rate } from '../servers/command-rate.js'
 import { withServer } from '../servers/servers.js'
 import type { StoreServer } from '../servers/store-server.js'
@@ -79,7 +80,7 @@ export function costOf({ task, processes, serverCpu, idle }: Holding): CpuShares
 /** Holds leases with several processes, and measures what that costs; then one process is killed, if so asked. */
 export async function measureHolding(task: HoldingTask): Promise<Holding> {
   return await withServer(task.store, async (server) => {
-    const where = machine(server.version)
+    const where = busyMachine(server.version)
     console.error(where)
     const fleet = await Fleet.start({ ...task, address: server.address }, task.processes)
     try {
@@ -92,7 +93,7 @@ export async function measureHolding(task: HoldingTask): Promise<Holding> {
       return {
         task,
         machine: where,
-        date: new Date().toISOString().slice(0, 10),
+        date: today(),
         load,
         idle,
         ...acquired,
@@ -111,22 +112,22 @@ export async function measureHolding(task: HoldingTask): Promise<Holding> {
 
 /** What is there without leases: the timers of the measurement, and its readings. */
 async function measureIdle(fleet: Fleet, server: StoreServer): Promise<CpuShares> {
-  await fleet.all('warm-up', {})
+  await fleet.all((holder) => holder.ask('warmUp'))
   const { processes, serverCpu } = await measureFor(IDLE, fleet, server)
   return { clients: processes.reduce((sum, { cpu }) => sum + cpu, 0) / IDLE, server: serverCpu / IDLE }
 }
 
 /** The memory that the leases take, in the processes and at the server. */
 async function acquireAll(fleet: Fleet, server: StoreServer, { leases }: HoldingTask) {
-  const empty = await fleet.all('collect', {})
+  const empty = await fleet.all((holder) => holder.ask('collect'))
   const { stored } = await server.read()
   const startedAt = performance.now()
   await withProgress('acquiring', fleet, fleet.hold({ first: 0, count: leases }))
   const acquiring = performance.now() - startedAt
-  const counts = await fleet.all('count', {})
+  const counts = await fleet.all((holder) => holder.ask('count'))
   const full: Memory[] = []
   // In turn: all at once would hold each other up for seconds, and then send the delayed heartbeats together, again and again.
-  for (const holder of fleet.holders) full.push(await holder.ask('collect', {}))
+  for (const holder of fleet.holders) full.push(await holder.ask('collect'))
   const memory = counts.map(({ held }, place) => {
     const of = (figure: keyof Memory): number => ((full[place]?.[figure] ?? 0) - (empty[place]?.[figure] ?? 0)) / held
     return { leases: held, heap: of('heap'), resident: of('resident') }
@@ -140,11 +141,11 @@ async function measureHeld(fleet: Fleet, server: StoreServer, { measured }: Hold
 }
 
 async function measureFor(duration: number, fleet: Fleet, server: StoreServer) {
-  await fleet.all('begin', {})
+  await fleet.all((holder) => holder.ask('begin'))
   const rate = new CommandRate(server)
   const before = await server.read()
   await pause(duration)
-  const processes = await fleet.all('figures', {})
+  const processes = await fleet.all((holder) => holder.ask('figures'))
   const serverCpu = (await server.read()).cpu - before.cpu
   return { processes, serverCpu, rate: await rate.stop() }
 }

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { percentile } from '../../redis/statistics.js'
+import { percentile } from '../../support/statistics.js'
 import { divide, type Fleet } from '../holder/fleet.js'
 import { CommandRate, type Rate } from '../servers/command-rate.js'
 import type { StoreServer } from '../servers/store-server.js'
@@ -30,10 +30,10 @@ export interface TakeOver {
 export async function measureTakeOver(fleet: Fleet, server: StoreServer, task: HoldingTask): Promise<TakeOver> {
   const [victim] = fleet.holders
   if (victim === undefined || fleet.holders.length < 2) throw new Error('a take-over needs 2 processes or more')
-  const tokens = await victim.ask('tokens', {})
+  const tokens = await victim.ask('tokens')
   const others = fleet.withoutFirst()
   const { lost } = await others.counts()
-  await others.all('begin', {})
+  await others.all((holder) => holder.ask('begin'))
   const rate = new CommandRate(server)
   await pause(1_000)
   const since = Date.now()
@@ -46,7 +46,7 @@ export async function measureTakeOver(fleet: Fleet, server: StoreServer, task: H
   const answers = await withProgress('taking over', others, Promise.all(orders))
   const after = answers.flatMap((answer) => answer.after)
   const taken = answers.flatMap((answer) => answer.tokens)
-  const figures = await others.all('figures', {})
+  const figures = await others.all((holder) => holder.ask('figures'))
   return {
     leases: tokens.length,
     taken: after.length,

@@ -1,9 +1,8 @@
-import type { Chart } from '../../redis/report/number-report.js'
-import { shown, table } from '../../redis/report/table.js'
+import type { Chart } from '../../support/chart.js'
+import { shown, table } from '../../support/table.js'
 import type { StoreKind } from '../holder/open-store.js'
 import type { LeaseCost } from '../numbers/growth.js'
-import type { StoreResults } from './results.js'
-import { titles } from './store-titles.js'
+import { type StoreResults, titles } from './results.js'
 
 /** By how much the cost of a lease may grow. */
 const MOST_GROWTH = 1.2
@@ -69,7 +68,7 @@ export function growthCharts(kind: StoreKind, { growth }: StoreResults): readonl
 }
 
 function bar(label: string, value: number) {
-  return { label, value, text: shown(value), ours: true }
+  return { label, value, ours: true }
 }
 
 function costTable(kind: StoreKind, costs: readonly LeaseCost[]): string {

@@ -1,10 +1,10 @@
-import { shown, table } from '../../redis/report/table.js'
-import { largest } from '../../redis/statistics.js'
+import { largest } from '../../support/statistics.js'
+import { shown, table } from '../../support/table.js'
+import { WAITERS_A_SECOND } from '../holder/holder.js'
 import type { StoreKind } from '../holder/open-store.js'
-import { WAITERS_A_SECOND } from '../holder/orders.js'
 import { costOf, type Holding, type ProcessFigures } from '../numbers/holding.js'
 import type { TakeOver } from '../numbers/take-over.js'
-import { titles } from './store-titles.js'
+import { titles } from './results.js'
 
 /** Of the 99th percentile of the delays of the event loop, in milliseconds. */
 const LONGEST_DELAY = 20

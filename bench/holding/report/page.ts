@@ -1,11 +1,10 @@
 import { writeFileSync } from 'node:fs'
-import { toSvg } from '../../redis/report/chart.js'
-import { shown, table } from '../../redis/report/table.js'
+import { toSvg } from '../../support/chart.js'
+import { shown, table } from '../../support/table.js'
 import { costOf } from '../numbers/holding.js'
 import { growthCharts, growthSection } from './growth-section.js'
 import { holdingSection } from './holding-section.js'
-import { kinds, readResults } from './results.js'
-import { titles } from './store-titles.js'
+import { kinds, readResults, titles } from './results.js'
 
 const docs = new URL('../../../docs/', import.meta.url)
 

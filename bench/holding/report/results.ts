@@ -18,6 +18,13 @@ export interface StoreResults {
   }
 }
 
+export const titles: Readonly<Record<StoreKind, string>> = {
+  redis: 'Redis',
+  postgres: 'PostgreSQL',
+  etcd: 'etcd',
+  local: 'Local',
+}
+
 export const kinds: readonly StoreKind[] = ['redis', 'postgres', 'etcd', 'local']
 
 /** The figures that were written last; empty of a store that was never measured. */

@@ -1,5 +1,5 @@
 import { EtcdServer } from '@leasehold/testing/etcd-server'
-import { processorTimeOf } from '../../postgres/processor-time.js'
+import { processorTimeOf } from '../../support/processor-time.js'
 import type { StoreServer } from './store-server.js'
 
 /** The space of the records, in bytes: the 2 GB that etcd has by default are too little for a million. */

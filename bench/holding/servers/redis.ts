@@ -1,5 +1,5 @@
 import { RedisServer } from '@leasehold/testing/redis-server'
-import { processorTimeOf } from '../../postgres/processor-time.js'
+import { processorTimeOf } from '../../support/processor-time.js'
 import type { StoreServer } from './store-server.js'
 
 export async function startRedis(): Promise<StoreServer> {

@@ -7,69 +7,66 @@ function keyOf(name: string): string {
   return createHash('sha256').update(name).digest().readBigInt64BE().toString()
 }
 
-async function ask(client: PoolClient, name: string, text: string, key: string): Promise<boolean> {
-  const { rows } = await client.query({ name, text, values: [key] })
-  return rows[0]?.answer !== false
+/** The statements of a lock. */
+interface Statements {
+  readonly begin?: string
+  readonly try: string
+  readonly wait: string
+  readonly release: string
 }
 
-const SESSION = {
+const ofSession: Statements = {
   try: 'SELECT pg_try_advisory_lock($1) AS answer',
   wait: 'SELECT pg_advisory_lock($1)',
   release: 'SELECT pg_advisory_unlock($1) AS answer',
 }
 
-/** A connection belongs to the lock for as long as it is held. */
-function sessionLocks(pool: Pool): Session {
-  const acquire = async (operation: 'try' | 'wait', key: string): Promise<() => Promise<void>> => {
-    const client = await pool.connect()
-    if (!(await ask(client, operation, SESSION[operation], key))) throw new Error(`${key} is held`)
-    return async () => {
-      await ask(client, 'release', SESSION.release, key)
-      client.release()
-    }
-  }
-  return {
-    cycle: (name) => {
-      const key = keyOf(name)
-      return async () => (await acquire('try', key))()
-    },
-    hold: (name) => acquire('wait', keyOf(name)),
-    close: () => pool.end(),
-  }
+const ofTransaction: Statements = {
+  begin: 'BEGIN',
+  try: 'SELECT pg_try_advisory_xact_lock($1) AS answer',
+  wait: 'SELECT pg_advisory_xact_lock($1)',
+  release: 'COMMIT',
 }
 
-/** A transaction belongs to the lock for as long as it is held. */
-function transactionLocks(pool: Pool): Session {
+async function ask(client: PoolClient, text: string, key: string): Promise<boolean> {
+  // Statements with a parameter are prepared, under their text.
+  const query = text.includes('$1') ? { name: text, text, values: [key] } : { text }
+  const { rows } = await client.query(query)
+  return rows[0]?.answer !== false
+}
+
+/** A connection belongs to the lock for as long as it is held. */
+function locksOn(pool: Pool, { begin, try: tried, wait, release }: Statements): Session {
   const acquire = async (text: string, key: string): Promise<() => Promise<void>> => {
     const client = await pool.connect()
-    await client.query('BEGIN')
-    if (!(await ask(client, text, text, key))) throw new Error(`${key} is held`)
+    if (begin !== undefined) await ask(client, begin, key)
+    if (!(await ask(client, text, key))) throw new Error(`${key} is held`)
     return async () => {
-      await client.query('COMMIT')
+      await ask(client, release, key)
       client.release()
     }
   }
   return {
     cycle: (name) => {
       const key = keyOf(name)
-      return async () => (await acquire('SELECT pg_try_advisory_xact_lock($1) AS answer', key))()
+      return async () => (await acquire(tried, key))()
     },
-    hold: (name) => acquire('SELECT pg_advisory_xact_lock($1)', keyOf(name)),
+    hold: (name) => acquire(wait, keyOf(name)),
     close: () => pool.end(),
   }
 }
 
-function advisory(id: string, name: string, on: (pool: Pool) => Session): Contender {
+function advisory(id: string, name: string, statements: Statements): Contender {
   return {
     id,
     name,
     ours: false,
     mostWaiters: 100,
-    open: async (url, connections) => on(new Pool({ connectionString: url, max: connections })),
+    open: async (url, connections) => locksOn(new Pool({ connectionString: url, max: connections }), statements),
   }
 }
 
 export const advisoryContenders: readonly Contender[] = [
-  advisory('advisory-session', 'advisory lock of a session, by pg', sessionLocks),
-  advisory('advisory-transaction', 'advisory lock of a transaction, by pg', transactionLocks),
+  advisory('advisory-session', 'advisory lock of a session, by pg', ofSession),
+  advisory('advisory-transaction', 'advisory lock of a transaction, by pg', ofTransaction),
 ]

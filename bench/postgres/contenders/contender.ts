@@ -18,3 +18,8 @@ export interface Session {
   hold(name: string): Promise<() => Promise<void>>
   close(): Promise<void>
 }
+
+/** As a row begins with it. */
+export function nameOf({ name, ours }: Contender): string {
+  return ours ? `**${name}**` : name
+}

@@ -4,10 +4,12 @@ import { leasehold } from './leasehold.js'
 import { packageContenders } from './packages.js'
 
 /** In the order of the tables. */
-export const contenders: readonly Contender[] = [leasehold, ...advisoryContenders, ...packageContenders]
+export function contenders(): readonly Contender[] {
+  return [leasehold, ...advisoryContenders, ...packageContenders()]
+}
 
 export function contenderOf(id: string): Contender {
-  const contender = contenders.find((candidate) => candidate.id === id)
+  const contender = contenders().find((candidate) => candidate.id === id)
   if (contender === undefined) throw new Error(`no such contender: ${id}`)
   return contender
 }

@@ -1,5 +1,7 @@
-import { rival, versionOf } from '../rivals.js'
+import { Rivals } from '../../support/rivals.js'
 import type { Contender } from './contender.js'
+
+export const rivals = new Rivals('postgres')
 
 interface AdvisoryLock {
   default(url: string): (name: string) => {
@@ -27,7 +29,7 @@ const advisoryLock: Contender = {
   ours: false,
   mostWaiters: 100,
   open: async (url) => {
-    const createMutex = rival<AdvisoryLock>('advisory-lock').default(url)
+    const createMutex = rivals.load<AdvisoryLock>('advisory-lock').default(url)
     return {
       cycle: (name) => {
         const mutex = createMutex(name)
@@ -52,7 +54,7 @@ const pgMutexLock: Contender = {
   open: async (url) => {
     const { hostname: host, port, username: user, pathname } = new URL(url)
     const database = { host, port: Number(port), user, database: pathname.slice(1), password: 'none' }
-    const PgMutexLock = rival<PgMutexLock>('pg-mutex-lock').default
+    const PgMutexLock = rivals.load<PgMutexLock>('pg-mutex-lock').default
     const create = () => new PgMutexLock({ database, timeout: 600_000, retryCount: 1 })
     const shared = create()
     return {
@@ -74,7 +76,9 @@ const pgMutexLock: Contender = {
 }
 
 /** The packages of the registry, with the versions that are installed. */
-export const packageContenders: readonly Contender[] = [advisoryLock, pgMutexLock].map((contender) => ({
-  ...contender,
-  name: `${contender.id} ${versionOf(contender.id) ?? ''}`.trim(),
-}))
+export function packageContenders(): readonly Contender[] {
+  return [advisoryLock, pgMutexLock].map((contender) => ({
+    ...contender,
+    name: `${contender.id} ${rivals.versionOf(contender.id) ?? ''}`.trim(),
+  }))
+}

@@ -3,8 +3,8 @@ import type { Grant } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { PostgresLeaseStore } from '@leasehold/postgres'
 import { Pool } from 'pg'
-import { shown, table } from '../../redis/report/table.js'
-import type { NumberReport } from '../report/number-report.js'
+import type { NumberReport } from '../../support/benchmark.js'
+import { shown, table } from '../../support/table.js'
 import { ServerMeter, type TableReading } from '../server-meter.js'
 
 const TTL = 300_000

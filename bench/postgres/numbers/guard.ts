@@ -1,9 +1,9 @@
 import { AbortableCall } from '@leasehold/core/store'
 import { PostgresLeaseStore } from '@leasehold/postgres'
 import { Pool, type PoolClient } from 'pg'
-import { shown, table } from '../../redis/report/table.js'
-import { median } from '../../redis/statistics.js'
-import type { NumberReport } from '../report/number-report.js'
+import type { NumberReport } from '../../support/benchmark.js'
+import { median } from '../../support/statistics.js'
+import { shown, table } from '../../support/table.js'
 
 const ROUNDS = 15
 /** Of one kind of transaction in one round, in milliseconds. */
@@ -81,6 +81,5 @@ export async function reportGuard(url: string): Promise<NumberReport> {
         }),
       ),
     ].join('\n'),
-    failures: [],
   }
 }

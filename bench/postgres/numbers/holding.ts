@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { createLease, type StoreLease } from '@leasehold/core'
+import { createLease } from '@leasehold/core'
 import { PostgresLeaseStore } from '@leasehold/postgres'
 import { Pool } from 'pg'
-import { shown, table } from '../../redis/report/table.js'
-import { measureInChild } from '../child-process.js'
-import type { NumberReport } from '../report/number-report.js'
+import type { NumberReport } from '../../support/benchmark.js'
+import { Child } from '../../support/child.js'
+import { mapLimited } from '../../support/lanes.js'
+import { processorTime } from '../../support/processor-time.js'
+import { shown, table } from '../../support/table.js'
 import { ServerMeter, type TableReading } from '../server-meter.js'
 
 const LEASES = 10_000
@@ -45,13 +47,15 @@ export async function measureHolding({ url }: Task): Promise<Result> {
     })
     return lease
   })
-  await acquireAll(leases)
-  const before = { reading: await meter.read(), cpu: process.cpuUsage(), renewals }
+  await mapLimited(leases, AT_ONCE, async (lease) => {
+    if (!(await lease.acquire({ wait: 30_000 }))) throw new Error(`${lease.settings.name} is held`)
+  })
+  const before = { reading: await meter.read(), cpu: processorTime(), renewals }
   await pause(MEASURED)
-  const cpu = process.cpuUsage(before.cpu)
+  const client = processorTime() - before.cpu
   const reading = await meter.read()
   return {
-    client: (cpu.user + cpu.system) / 1_000,
+    client,
     server: reading.cpu - before.reading.cpu,
     transactions: reading.transactions - before.reading.transactions,
     wal: reading.wal - before.reading.wal,
@@ -59,16 +63,6 @@ export async function measureHolding({ url }: Task): Promise<Result> {
     stillHeld: leases.filter((lease) => lease.checkLease()).length,
     table: await meter.table('leasehold.leases'),
   }
-}
-
-async function acquireAll(leases: readonly StoreLease[]): Promise<void> {
-  const left = [...leases]
-  const work = async (): Promise<void> => {
-    for (let lease = left.pop(); lease !== undefined; lease = left.pop()) {
-      if (!(await lease.acquire({ wait: 30_000 }))) throw new Error(`${lease.settings.name} is held`)
-    }
-  }
-  await Promise.all(Array.from({ length: AT_ONCE }, work))
 }
 
 /** Bytes of the log for each renewal of a table of one's own: one `UPDATE` and one transaction for each lease. */
@@ -81,15 +75,8 @@ async function naiveWal(url: string): Promise<{ wal: number; cpu: number }> {
     `INSERT INTO naive SELECT 'holding-' || n, 'owner', 1, clock_timestamp() FROM generate_series(0, ${LEASES - 1}) n`,
   )
   const renew = `UPDATE naive SET expires_at = clock_timestamp() + interval '30 s' WHERE name = $1 AND token = 1`
-  const round = async (): Promise<void> => {
-    const names = Array.from({ length: LEASES }, (_, place) => `holding-${place}`)
-    const work = async (): Promise<void> => {
-      for (let name = names.pop(); name !== undefined; name = names.pop()) {
-        await pool.query({ name: 'renew', text: renew, values: [name] })
-      }
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, work))
-  }
+  const names = Array.from({ length: LEASES }, (_, place) => `holding-${place}`)
+  const round = () => mapLimited(names, AT_ONCE, (name) => pool.query({ name: 'renew', text: renew, values: [name] }))
   // The first changes after a checkpoint log whole pages.
   await round()
   const before = await meter.read()
@@ -102,7 +89,7 @@ async function naiveWal(url: string): Promise<{ wal: number; cpu: number }> {
 }
 
 export async function reportHolding(url: string): Promise<NumberReport> {
-  const result = await measureInChild<Result>('holding', { url })
+  const result = await Child.measure(import.meta.url, measureHolding, { url })
   const naive = await naiveWal(url)
   const wal = result.wal / result.renewals
   const rows = [

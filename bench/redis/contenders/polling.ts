@@ -9,3 +9,6 @@ export function briskPause(waiters: number): number {
 
 /** What a library is set to that waits for long, where it gives up by default. */
 export const LONG_WAIT = 600_000
+
+/** How often ours renews what it holds for long, for the same rhythm. */
+export const RHYTHM = 9_000

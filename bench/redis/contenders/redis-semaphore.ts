@@ -1,8 +1,7 @@
-import { connected, openClient, type RedisClient } from '../redis-client.js'
-import { rival, versionOf } from '../rivals.js'
-import type { Chosen, Contender, Session, Setting, Use } from './contender.js'
+import { type RedisClient, rivals } from '../redis-client.js'
+import { type Chosen, everything, type Library, type Setting, type Use } from './contender.js'
 import { HeldLock, type LockUse } from './held-lock.js'
-import { briskPause, LONG_WAIT } from './polling.js'
+import { briskPause, LONG_WAIT, RHYTHM } from './polling.js'
 
 interface Options {
   acquireTimeout?: number
@@ -24,10 +23,7 @@ interface Package {
   ) => Mutex
 }
 
-/** How often ours renews what it holds for long, for the same rhythm. */
-const RHYTHM = 9_000
-
-function chosenFor(setting: Setting, { purpose, role, ttl, waiters }: Use): Chosen<Options> {
+function choose(setting: Setting, { purpose, role, ttl, waiters }: Use): Chosen<Options> {
   const waiting: Options = role === 'waiter' ? { acquireTimeout: LONG_WAIT } : {}
   if (setting === 'default') return { library: waiting, client: {} }
   if (purpose === 'cycles') return { library: { refreshInterval: 0 }, client: { enableAutoPipelining: true } }
@@ -43,39 +39,31 @@ const mutexUse: LockUse<Mutex> = {
   release: (mutex) => mutex.release(),
 }
 
-function open(setting: Setting, port: number, use: Use): Session {
-  const { library, client: clientOptions } = chosenFor(setting, use)
-  const client = openClient(port, clientOptions)
-  const { Mutex } = rival<Package>('redis-semaphore')
-  const mutexOn = (name: string, onLockLost: () => void): Mutex =>
-    new Mutex(client, name, { ...library, lockTimeout: use.ttl, onLockLost })
+export function redisSemaphore(): Library<Options> {
   return {
-    hold: async (name) => {
-      const held = new HeldLock(mutexUse, (onLockLost) => mutexOn(name, onLockLost))
-      await held.lock.acquire()
-      return held
-    },
-    cycle: (name) => {
-      const mutex = mutexOn(name, () => {})
-      return async () => {
-        await mutex.acquire()
-        await mutex.release()
+    name: 'redis-semaphore',
+    version: rivals.versionOf('redis-semaphore'),
+    settings: { default: everything, tuned: everything },
+    holders: 50,
+    choose,
+    open: (client, options, { ttl }) => {
+      const { Mutex } = rivals.load<Package>('redis-semaphore')
+      const mutexOn = (name: string, onLockLost: () => void): Mutex =>
+        new Mutex(client, name, { ...options, lockTimeout: ttl, onLockLost })
+      return {
+        hold: async (name) => {
+          const held = new HeldLock(mutexUse, (onLockLost) => mutexOn(name, onLockLost))
+          await held.lock.acquire()
+          return held
+        },
+        cycle: (name) => {
+          const mutex = mutexOn(name, () => {})
+          return async () => {
+            await mutex.acquire()
+            await mutex.release()
+          }
+        },
       }
     },
-    connected: () => connected(client),
-    disconnect: () => client.disconnect(),
   }
-}
-
-export function redisSemaphoreContenders(): readonly Contender[] {
-  return (['default', 'tuned'] as const).map((setting) => ({
-    id: `redis-semaphore-${setting}`,
-    library: `redis-semaphore ${versionOf('redis-semaphore')}`,
-    setting,
-    ours: false,
-    purposes: ['overlap', 'hand-over', 'holding', 'cycles', 'event-loop-lag'],
-    holders: 50,
-    settingsFor: (use) => chosenFor(setting, use),
-    open: (port, use) => open(setting, port, use),
-  }))
 }

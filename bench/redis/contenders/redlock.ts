@@ -1,8 +1,7 @@
-import { connected, openClient, type RedisClient } from '../redis-client.js'
-import { rival, versionOf } from '../rivals.js'
-import type { Chosen, Contender, Held, Purpose, Session, Setting, Use } from './contender.js'
-import { heldInUsing } from './held-in-using.js'
-import { briskPause } from './polling.js'
+import { type RedisClient, rivals } from '../redis-client.js'
+import { type Chosen, everything, type Held, type Library, type Setting, type Use } from './contender.js'
+import { heldInUsing } from './held-while.js'
+import { briskPause, RHYTHM } from './polling.js'
 
 interface Settings {
   driftFactor?: number
@@ -30,10 +29,7 @@ interface Package {
 /** `using` has 500 of 1,000 ms for its extension by default; without a time limit it waits for ever for an answer. */
 const TIME_LIMIT = 150
 
-/** How often ours renews what it holds for long, for the same rhythm. */
-const RHYTHM = 9_000
-
-function chosenFor(setting: Setting, { purpose, role, ttl, waiters }: Use): Chosen<Settings> {
+function choose(setting: Setting, { purpose, role, ttl, waiters }: Use): Chosen<Settings> {
   const waiting: Settings = role === 'waiter' ? { retryCount: -1 } : {}
   if (setting === 'default') return { library: waiting, client: {} }
   if (purpose === 'cycles') return { library: {}, client: { enableAutoPipelining: true } }
@@ -44,24 +40,6 @@ function chosenFor(setting: Setting, { purpose, role, ttl, waiters }: Use): Chos
   // Attempts that fail at once and an expiry that is counted early: the signal then comes before the expiry.
   const early: Settings = { retryCount: 0, driftFactor: setting === 'tuned' ? 0.15 : 0.01 }
   return { library: early, client: { commandTimeout: TIME_LIMIT } }
-}
-
-function open(setting: Setting, port: number, use: Use): Session {
-  const { library, client: clientOptions } = chosenFor(setting, use)
-  const client = openClient(port, clientOptions)
-  const redlock = new (rival<Package>('redlock').default)([client], library)
-  return {
-    hold: (name) =>
-      setting === 'by hand'
-        ? heldByHand(redlock, name, use.ttl)
-        : heldInUsing((work) => redlock.using([name], use.ttl, work)),
-    cycle: (name) => async () => {
-      const lock = await redlock.acquire([name], use.ttl)
-      await lock.release()
-    },
-    connected: () => connected(client),
-    disconnect: () => client.disconnect(),
-  }
 }
 
 /** Its `using` keeps the lock, and with it the expiry, to itself: who wants to compare clocks renews by hand. */
@@ -89,23 +67,25 @@ async function heldByHand(redlock: Redlock, name: string, ttl: number): Promise<
   }
 }
 
-function redlockIn(setting: Setting, purposes: readonly Purpose[]): Contender {
+export function redlock(): Library<Settings> {
   return {
-    id: `redlock-${setting.replace(' ', '-')}`,
-    library: `redlock ${versionOf('redlock')}`,
-    setting,
-    ours: false,
-    purposes,
+    name: 'redlock',
+    version: rivals.versionOf('redlock'),
+    settings: { default: everything, tuned: everything, 'by hand': ['overlap', 'event-loop-lag'] },
     holders: 50,
-    settingsFor: (use) => chosenFor(setting, use),
-    open: (port, use) => open(setting, port, use),
+    choose,
+    open: (client, settings, { ttl }, setting) => {
+      const redlock = new (rivals.load<Package>('redlock').default)([client], settings)
+      return {
+        hold: (name) =>
+          setting === 'by hand'
+            ? heldByHand(redlock, name, ttl)
+            : heldInUsing((work) => redlock.using([name], ttl, work)),
+        cycle: (name) => async () => {
+          const lock = await redlock.acquire([name], ttl)
+          await lock.release()
+        },
+      }
+    },
   }
-}
-
-export function redlockContenders(): readonly Contender[] {
-  return [
-    redlockIn('default', ['overlap', 'hand-over', 'holding', 'cycles', 'event-loop-lag']),
-    redlockIn('tuned', ['overlap', 'hand-over', 'holding', 'cycles', 'event-loop-lag']),
-    redlockIn('by hand', ['overlap', 'event-loop-lag']),
-  ]
 }

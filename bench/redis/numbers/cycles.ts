@@ -1,27 +1,17 @@
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { startChild } from '../child-process.js'
-import { type Contender, describe, type Use } from '../contenders/contender.js'
+import type { NumberReport } from '../../support/benchmark.js'
+import { Child } from '../../support/child.js'
+import { Racer, race, WINDOW, type Windows } from '../../support/cycles.js'
+import { largest, median } from '../../support/statistics.js'
+import { shown, table } from '../../support/table.js'
+import { type Contender, chartOf, describe, nameOf, type Use } from '../contenders/contender.js'
 import { contenderOf, contendersFor } from '../contenders/contenders.js'
-import { chartOf, type NumberReport } from '../report/number-report.js'
-import { nameOf, shown, table } from '../report/table.js'
-import { largest, median } from '../statistics.js'
 
-const TTL = 30_000
 const IN_FLIGHT = [1, 64, 512] as const
-/** With new processes: compiled code, and its place in memory, differ between processes. */
-const REPETITIONS = 3
-const ROUNDS = 6
-/** Of one library in one round, in milliseconds. */
-const WINDOW = 500
-/** Before each window, not counted. */
-const WARM_UP = 100
-/** With one process after the other, in milliseconds. */
-const PATIENCE = 30_000
+const TIMES = { repetitions: 3, rounds: 6 }
 /** How many times as fast as the best rival ours must be, by the number in flight. At 1 in flight a rival is faster. */
 const BOUNDS: Readonly<Record<number, number>> = { 64: 1.2, 512: 1.2 }
 
-const use: Use = { purpose: 'cycles', role: 'holder', ttl: TTL, waiters: 0 }
+const use: Use = { purpose: 'cycles', role: 'holder', ttl: 30_000, waiters: 0 }
 
 interface Task {
   readonly contender: string
@@ -29,72 +19,9 @@ interface Task {
   readonly inFlight: number
 }
 
-/** The result of one window. */
-interface Window {
-  /** Cycles a second. */
-  readonly rate: number
-  /** Of the client, in microseconds a cycle. */
-  readonly cpu: number
-}
-
-/** Of each contender, round by round. */
-type Windows = Readonly<Record<string, readonly Window[]>>
-
-/** In a process of its own: measures one window for each message. Never ends by itself. */
-export function measureCycles({ contender, port, inFlight }: Task): Promise<never> {
+export function openRacer({ contender, port, inFlight }: Task): Racer {
   const session = contenderOf(contender).open(port, use)
-  const lanes = Array.from({ length: inFlight }, (_, lane) => session.cycle(`cycles-${contender}-${lane}`))
-  process.on('message', async () => {
-    await run(lanes, WARM_UP)
-    process.send?.(await run(lanes, WINDOW))
-  })
-  return new Promise(() => {})
-}
-
-/**
- * Each library in its own process, as at its users: in one process, all would share compiled code. The processes take turns,
- * so that a disturbance of the machine affects all of them.
- */
-async function race(contenders: readonly Contender[], port: number, inFlight: number): Promise<Windows> {
-  const windows = Object.fromEntries(contenders.map(({ id }) => [id, [] as Window[]]))
-  for (let repetition = 0; repetition < REPETITIONS; repetition += 1) {
-    const racers = contenders.map(({ id }) => {
-      const task: Task = { contender: id, port, inFlight }
-      return { id, child: startChild('cycles', task) }
-    })
-    try {
-      // The first round is not counted: it compiles the code.
-      for (let round = 0; round <= ROUNDS; round += 1) {
-        for (const { id, child } of racers) {
-          const window = await nextWindow(child)
-          if (round > 0) windows[id]?.push(window)
-        }
-      }
-    } finally {
-      for (const { child } of racers) child.kill()
-    }
-  }
-  return windows
-}
-
-async function nextWindow(child: ChildProcess): Promise<Window> {
-  child.send('measure')
-  const [window] = (await once(child, 'message', { signal: AbortSignal.timeout(PATIENCE) })) as [Window]
-  return window
-}
-
-async function run(lanes: readonly (() => Promise<void>)[], time: number): Promise<Window> {
-  const [start, cpu] = [performance.now(), process.cpuUsage()]
-  let cycles = 0
-  const runLane = async (cycle: () => Promise<void>): Promise<void> => {
-    while (performance.now() - start < time) {
-      await cycle()
-      cycles += 1
-    }
-  }
-  await Promise.all(lanes.map(runLane))
-  const { user, system } = process.cpuUsage(cpu)
-  return { rate: cycles / ((performance.now() - start) / 1_000), cpu: (user + system) / cycles }
+  return new Racer(Array.from({ length: inFlight }, (_, lane) => session.cycle(`cycles-${contender}-${lane}`)))
 }
 
 function ratesOf({ id }: Contender, windows: Windows): readonly number[] {
@@ -108,7 +35,11 @@ function cpuOf({ id }: Contender, windows: Windows): number {
 export async function reportCycles(port: number): Promise<NumberReport> {
   const contenders = contendersFor('cycles')
   const results: { readonly inFlight: number; readonly windows: Windows }[] = []
-  for (const inFlight of IN_FLIGHT) results.push({ inFlight, windows: await race(contenders, port, inFlight) })
+  for (const inFlight of IN_FLIGHT) {
+    const ids = contenders.map(({ id }) => id)
+    const start = (contender: string) => Child.start(import.meta.url, openRacer, { contender, port, inFlight })
+    results.push({ inFlight, windows: await race(ids, start, TIMES) })
+  }
   const rows = contenders.map((contender) => [
     nameOf(contender),
     ...results.map(({ windows }) => shown(median(ratesOf(contender, windows)))),
@@ -122,7 +53,7 @@ export async function reportCycles(port: number): Promise<NumberReport> {
     title: 'Uncontended acquire and release',
     body: [
       'Cycles a second on names without other challengers, over one client. Each library has its own process; the processes take turns;',
-      `median of ${ROUNDS} rounds of ${WINDOW} ms, repeated ${REPETITIONS} times with new processes. Locks are created once and used again.`,
+      `median of ${TIMES.rounds} rounds of ${WINDOW} ms, repeated ${TIMES.repetitions} times with new processes. Locks are created once and used again.`,
       'Of the rivals, only acquire and release are measured. Ours, and redis-semaphore with its defaults, also start a renewal.',
       '',
       table(

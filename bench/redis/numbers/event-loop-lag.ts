@@ -1,12 +1,13 @@
-import type { ChildProcess } from 'node:child_process'
 import { setTimeout as pause } from 'node:timers/promises'
-import { mapLimited, measureInChild, startChild } from '../child-process.js'
-import { type Contender, describe, holdSurely, type Session, type Use } from '../contenders/contender.js'
+import type { NumberReport } from '../../support/benchmark.js'
+import { Child } from '../../support/child.js'
+import { mapLimited } from '../../support/lanes.js'
+import { machineTime } from '../../support/machine.js'
+import { largest, median } from '../../support/statistics.js'
+import { shown, table } from '../../support/table.js'
+import { type Contender, describe, type Held, holdSurely, nameOf, type Use } from '../contenders/contender.js'
 import { contenderOf, contendersFor } from '../contenders/contenders.js'
-import type { NumberReport } from '../report/number-report.js'
-import { nameOf, shown, table } from '../report/table.js'
-import { largest, median } from '../statistics.js'
-import { machineTime, type Taken } from '../taker.js'
+import { openTaker } from '../taker.js'
 
 const TTL = 1_000
 const LOCKS = 20
@@ -16,6 +17,8 @@ const BLOCKS = [0.5, 1, 2] as const
 const WATCHED = 1_500
 /** Until the other process has asked for all of the locks. */
 const ASKING = 400
+
+const takerFile = new URL('../taker.ts', import.meta.url).href
 
 const use = { purpose: 'event-loop-lag', ttl: TTL, waiters: 1 } as const
 const holding: Use = { ...use, role: 'holder' }
@@ -37,61 +40,66 @@ interface Lag {
   readonly learnt: number | undefined
 }
 
-export async function measureEventLoopLag({ contender: id, port }: Task): Promise<readonly Lag[]> {
-  const session = contenderOf(id).open(port, holding)
+/** In a process of its own: holds locks, and blocks its event loop. */
+export async function openHolder({ contender, port }: Task) {
+  const session = contenderOf(contender).open(port, holding)
   await session.connected()
-  const taker = startChild('taker', { contender: id, port, use: { ...use, role: 'waiter' } })
-  const lags: Lag[] = []
-  for (const block of BLOCKS) lags.push(...(await blockOnce(session, taker, id, block)))
-  taker.kill()
-  return lags
-}
-
-async function blockOnce(session: Session, taker: ChildProcess, id: string, block: number): Promise<readonly Lag[]> {
-  const names = Array.from({ length: LOCKS }, (_, place) => `lag-${id}-${block}-${place}`)
   const learnt = new Map<string, number>()
-  const taken = new Map<string, number>()
-  const onTaken = (message: Taken): void => {
-    taken.set(message.taken, message.at)
+  const locks: { readonly name: string; readonly held: Held }[] = []
+  return {
+    hold: async (names: readonly string[]): Promise<void> => {
+      for (const name of names) {
+        const held = await holdSurely(session, name)
+        held.onLoss(() => learnt.set(name, machineTime()))
+        locks.push({ name, held })
+        // So that the renewals are spread over the ttl, and the block meets each of them at another point.
+        await pause(TTL / LOCKS)
+      }
+    },
+    block: async (ttls: number) => {
+      const from = machineTime()
+      while (machineTime() - from < ttls * TTL);
+      const end = machineTime()
+      const said = locks.map(({ held }) => held.views.map(({ believes }) => believes()))
+      await pause(WATCHED)
+      const views = locks.flatMap(({ name, held }, place) =>
+        held.views.map(({ means }, view) => {
+          const at = learnt.get(name)
+          const saidHeld = said[place]?.[view] ?? false
+          return { name, means, saidHeld, learnt: at === undefined ? undefined : at - end }
+        }),
+      )
+      await Promise.allSettled(locks.splice(0).map(({ held }) => Promise.race([held.release(), pause(TTL)])))
+      return { end, views }
+    },
   }
-  taker.on('message', onTaken)
-  const locks = []
-  for (const name of names) {
-    const held = await holdSurely(session, name)
-    held.onLoss(() => learnt.set(name, machineTime()))
-    locks.push({ name, held })
-    // So that the renewals are spread over the ttl, and the block meets each of them at another point.
-    await pause(TTL / LOCKS)
-  }
-  taker.send(names)
-  await pause(ASKING)
-  const from = machineTime()
-  while (machineTime() - from < block * TTL);
-  const end = machineTime()
-  const said = locks.map(({ held }) => held.views.map(({ believes }) => believes()))
-  await pause(WATCHED)
-  taker.off('message', onTaken)
-  const lags = locks.flatMap(({ name, held }, place) =>
-    held.views.map(({ means }, view) => ({
-      block,
-      means,
-      saidHeld: said[place]?.[view] ?? false,
-      taken: (taken.get(name) ?? Number.POSITIVE_INFINITY) <= end,
-      learnt: learntAfter(learnt.get(name), end),
-    })),
-  )
-  await Promise.allSettled(locks.map(({ held }) => Promise.race([held.release(), pause(TTL)])))
-  return lags
 }
 
-function learntAfter(at: number | undefined, end: number): number | undefined {
-  return at === undefined ? undefined : at - end
+async function measure(contender: string, port: number): Promise<readonly Lag[]> {
+  const holder = await Child.start(import.meta.url, openHolder, { contender, port })
+  const waiting: Use = { ...use, role: 'waiter' }
+  const taker = await Child.start(takerFile, openTaker, { contender, port, use: waiting })
+  const lags: Lag[] = []
+  for (const block of BLOCKS) {
+    const names = Array.from({ length: LOCKS }, (_, place) => `lag-${contender}-${block}-${place}`)
+    await holder.ask('hold', names)
+    await taker.ask('take', names)
+    await pause(ASKING)
+    const { end, views } = await holder.ask('block', block)
+    const taken = new Map(await taker.ask('taken'))
+    for (const { name, ...view } of views) {
+      lags.push({ ...view, block, taken: (taken.get(name) ?? Number.POSITIVE_INFINITY) <= end })
+    }
+  }
+  await taker.kill()
+  await holder.kill()
+  return lags
 }
 
 export async function reportEventLoopLag(port: number): Promise<NumberReport> {
   const results = await mapLimited(contendersFor('event-loop-lag'), 1, async (contender) => ({
     contender,
-    lags: await measureInChild<readonly Lag[]>('event-loop-lag', { contender: contender.id, port }),
+    lags: await measure(contender.id, port),
   }))
   const rows = results.flatMap(({ contender, lags }) => rowsOf(contender, lags))
   const head = [
@@ -121,9 +129,7 @@ export async function reportEventLoopLag(port: number): Promise<NumberReport> {
     charts: [
       {
         title: `Said to be held, but taken: of ${LOCKS} locks, after a block of 2 ttls`,
-        bars: rows
-          .filter(({ block }) => block === 2)
-          .map(({ label, wrong, ours }) => ({ label, value: wrong, text: String(wrong), ours })),
+        bars: rows.filter(({ block }) => block === 2).map(({ label, wrong, ours }) => ({ label, value: wrong, ours })),
       },
     ],
   }

@@ -1,9 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { mapLimited, measureInChild } from '../child-process.js'
-import { describe, type Held, type Use } from '../contenders/contender.js'
+import type { NumberReport } from '../../support/benchmark.js'
+import { Child } from '../../support/child.js'
+import { mapLimited } from '../../support/lanes.js'
+import { collectedMemory } from '../../support/memory.js'
+import { processorTime } from '../../support/processor-time.js'
+import { shown, table } from '../../support/table.js'
+import { chartOf, describe, nameOf, type Use } from '../contenders/contender.js'
 import { contenderOf, contendersFor } from '../contenders/contenders.js'
-import { chartOf, type NumberReport } from '../report/number-report.js'
-import { nameOf, shown, table } from '../report/table.js'
 import { SentCommands } from '../sent-commands.js'
 import { ServerMeter } from '../server-meter.js'
 
@@ -47,14 +50,11 @@ export async function measureHolding({ contender: id, port }: Task): Promise<Res
   const meter = new ServerMeter(port)
   const session = contenderOf(id).open(port, use)
   const names = Array.from({ length: LEASES }, (_, place) => `holding-${id}-${place}`)
-  const held: Held[] = []
   // What is loaded and made on first use is not what a lease costs.
   await (await session.hold(`holding-${id}-first`)).release()
-  const empty = heapUsed()
-  await mapLimited(names, AT_ONCE, async (name) => {
-    held.push(await session.hold(name))
-  })
-  const heap = (heapUsed() - empty) / LEASES
+  const empty = collectedMemory().heap
+  const held = await mapLimited(names, AT_ONCE, (name) => session.hold(name))
+  const heap = (collectedMemory().heap - empty) / LEASES
   return {
     first: await costOfWindow(sent, meter),
     steady: await costOfWindow(sent, meter),
@@ -64,30 +64,24 @@ export async function measureHolding({ contender: id, port }: Task): Promise<Res
 }
 
 async function costOfWindow(sent: SentCommands, meter: ServerMeter): Promise<Cost> {
-  const before = { reading: await meter.read(), cpu: process.cpuUsage(), sent: sent.count }
+  const before = { reading: await meter.read(), cpu: processorTime(), sent: sent.count }
   await pause(WINDOW)
-  const cpu = process.cpuUsage(before.cpu)
+  const client = processorTime() - before.cpu
   const sentMeanwhile = sent.count - before.sent
   const reading = await meter.read()
   return {
-    client: (cpu.user + cpu.system) / 1_000 / MINUTES,
+    client: client / MINUTES,
     server: (reading.cpu - before.reading.cpu) / MINUTES,
     sent: sentMeanwhile / MINUTES,
     executed: (reading.commands - before.reading.commands) / MINUTES,
   }
 }
 
-function heapUsed(): number {
-  globalThis.gc?.()
-  globalThis.gc?.()
-  return process.memoryUsage().heapUsed
-}
-
 export async function reportHolding(port: number): Promise<NumberReport> {
   // One after the other: the processor time of the server is that of one library only.
   const results = await mapLimited(contendersFor('holding'), 1, async (contender) => ({
     contender,
-    result: await measureInChild<Result>('holding', { contender: contender.id, port }),
+    result: await Child.measure(import.meta.url, measureHolding, { contender: contender.id, port }),
   }))
   const head = [
     'library',

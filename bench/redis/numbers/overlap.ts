@@ -1,13 +1,22 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { TcpProxy } from '@leasehold/testkit'
-import { mapLimited, measureInChild } from '../child-process.js'
-import { type Contender, describe, type Held, holdSurely, type Session, type Use } from '../contenders/contender.js'
+import type { NumberReport } from '../../support/benchmark.js'
+import { Child } from '../../support/child.js'
+import { mapLimited } from '../../support/lanes.js'
+import { largest, median } from '../../support/statistics.js'
+import { shown, table } from '../../support/table.js'
+import { unhandledRejections } from '../../support/unhandled-rejections.js'
+import {
+  type Contender,
+  describe,
+  type Held,
+  holdSurely,
+  nameOf,
+  type Session,
+  type Use,
+} from '../contenders/contender.js'
 import { contenderOf, contendersFor } from '../contenders/contenders.js'
-import type { NumberReport } from '../report/number-report.js'
-import { nameOf, shown, table } from '../report/table.js'
-import { largest, median } from '../statistics.js'
 import { Ticker } from '../ticker.js'
-import { unhandledRejections } from '../unhandled-rejections.js'
 
 const TTL = 1_000
 const RUNS = 100
@@ -121,7 +130,7 @@ export async function reportOverlap(port: number): Promise<NumberReport> {
   const contenders = contendersFor('overlap')
   const results = await mapLimited(contenders, 2, async (contender) => ({
     contender,
-    result: await measureInChild<Result>('overlap', { contender: contender.id, port }),
+    result: await Child.measure(import.meta.url, measureOverlap, { contender: contender.id, port }),
   }))
   const views = results.flatMap(({ contender, result }) => viewsOf(contender, result))
   const head = [
@@ -167,7 +176,7 @@ export async function reportOverlap(port: number): Promise<NumberReport> {
         bars: views.map(({ label, longest, unended, ours }) => ({
           label,
           value: longest,
-          text: unended > 0 ? 'without end' : shown(longest),
+          ...(unended > 0 ? { text: 'without end' } : {}),
           ours,
         })),
       },

@@ -2,12 +2,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { createLease } from '@leasehold/core'
 import { ReadWriteLease, Semaphore } from '@leasehold/recipes'
 import { RedisLeaseStore } from '@leasehold/redis'
-import { connected, openClient, type RedisClient } from '../redis-client.js'
-import type { NumberReport } from '../report/number-report.js'
-import { shown, table } from '../report/table.js'
-import { rival } from '../rivals.js'
+import type { NumberReport } from '../../support/benchmark.js'
+import { median } from '../../support/statistics.js'
+import { shown, table } from '../../support/table.js'
+import { connected, openClient, type RedisClient, rivals } from '../redis-client.js'
 import { SentCommands } from '../sent-commands.js'
-import { median } from '../statistics.js'
 
 const PERMITS = 3
 const CLIENTS = 4
@@ -53,7 +52,7 @@ export async function reportSemaphore(port: number): Promise<NumberReport> {
       const permit = await semaphores[place % CLIENTS]?.acquire({ wait: Number.POSITIVE_INFINITY })
       return async () => permit?.release()
     })
-    const { Semaphore: Rival } = rival<RivalPackage>('redis-semaphore')
+    const { Semaphore: Rival } = rivals.load<RivalPackage>('redis-semaphore')
     const other = await handOvers(sent, waiters, (place) => async () => {
       const options = { lockTimeout: 30_000, acquireTimeout: TIME_LIMIT }
       const semaphore = new Rival(clients[place % CLIENTS] as RedisClient, `other-${name}`, PERMITS, options)
@@ -78,7 +77,7 @@ export async function reportSemaphore(port: number): Promise<NumberReport> {
     'A read lock and a plain lease, acquired and released without contention.',
     table(['', 'commands', 'median, ms'], reading),
   ].join('\n\n')
-  return { title: 'A semaphore and a read lock', body, failures, charts: [] }
+  return { title: 'A semaphore and a read lock', body, failures }
 }
 
 type OwnClient = ConstructorParameters<typeof RedisLeaseStore>[0]

@@ -1,4 +1,18 @@
-import type { Bar, Chart } from './number-report.js'
+import { shown } from './table.js'
+
+/** Bars below each other. */
+export interface Chart {
+  readonly title: string
+  readonly bars: readonly Bar[]
+}
+
+export interface Bar {
+  readonly label: string
+  readonly value: number
+  /** The value as it is written at the bar; as in a table unless given. */
+  readonly text?: string
+  readonly ours: boolean
+}
 
 const WIDTH = 920
 const LABELS = 430
@@ -44,7 +58,7 @@ function draw({ title, bars }: Chart): string {
   return [`\n<text class="title" x="12" y="${HEAD - 16}">${escaped(title)}</text>`, ...lines].join('\n')
 }
 
-function drawBar({ label, value, text, ours }: Bar, top: number, most: number): string {
+function drawBar({ label, value, text = shown(value), ours }: Bar, top: number, most: number): string {
   // What is nought, or was not measured, is still a line that the eye can find.
   const length = most > 0 && value > 0 ? Math.max((value / most) * SPAN, 1) : 1
   return [

@@ -1,5 +1,3 @@
-import type { Contender } from '../contenders/contender.js'
-
 /** A table in Markdown; numbers to the right. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
@@ -11,9 +9,4 @@ export function shown(value: number): string {
   if (Number.isNaN(value)) return '–'
   const digits = value !== 0 && Math.abs(value) < 10 ? 2 : Math.abs(value) < 100 ? 1 : 0
   return value.toLocaleString('en', { maximumFractionDigits: digits })
-}
-
-/** A library and its setting, as a row begins with it. */
-export function nameOf({ library, setting, ours }: Contender): string {
-  return ours ? `**${library}**, ${setting}` : `${library}, ${setting}`
 }

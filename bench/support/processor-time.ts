@@ -1,8 +1,13 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { childProcesses } from '@leasehold/testing/child-processes'
 
 /** In milliseconds; 100 ticks a second on every Linux that Node runs on. */
 const TICK = 10
+
+/** The processor time of this process so far, in milliseconds. */
+export function processorTime(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1_000
+}
 
 /**
  * The processor time of a server on this machine, in milliseconds: of its main process, of its children that have exited,
@@ -10,8 +15,9 @@ const TICK = 10
  */
 export function processorTimeOf(main: number, without?: number): number {
   const [user = 0, system = 0] = statOf(main).slice(13, 15).map(Number)
-  const running = [main, ...childProcesses(main)].filter((pid) => pid !== without)
-  return running.reduce((sum, pid) => sum + processorTime(pid), (user + system) * TICK)
+  const children = readFileSync(`/proc/${main}/task/${main}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+  const running = [main, ...children].filter((pid) => pid !== without)
+  return running.reduce((sum, pid) => sum + processorTimeOfThreads(pid), (user + system) * TICK)
 }
 
 /** The fields after the name of the program, which may contain spaces and stands in parentheses. */
@@ -20,7 +26,7 @@ export function statOf(pid: number): readonly string[] {
 }
 
 /** Of the threads that run, in milliseconds; 0 of a process that has exited. */
-function processorTime(pid: number): number {
+function processorTimeOfThreads(pid: number): number {
   try {
     const threads = readdirSync(`/proc/${pid}/task`)
     return threads.reduce((sum, thread) => {
