@@ -100,7 +100,7 @@ try {
     return { name: contender.name, start: median(starts), least: Math.min(...starts), whole }
   })
   const [node = Number.NaN, own = Number.NaN] = rows.map(({ start }) => start)
-  const head = ['program', 'to the start of the command, median', 'least', 'to its end, median', 'beside Node']
+  const head = 'program | to the start of the command, median | least | to its end, median | beside Node'
   const cells = rows.map(({ name, start, least, whole }) => [
     ...[name, ...[start, least, whole].map((time) => `${time.toFixed(0)} ms`)],
     (start / node).toFixed(1),

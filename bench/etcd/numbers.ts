@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EtcdServer } from '@leasehold/testing/etcd-server'
 import type { NumberReport } from '../support/benchmark.js'
+import { measureHandOvers } from '../support/hand-over.js'
 import { mapLimited } from '../support/lanes.js'
 import { processorTime } from '../support/processor-time.js'
 import { percentile } from '../support/statistics.js'
 import { shown, table } from '../support/table.js'
-import { type Contender, contenders, type Lock } from './contenders.js'
+import { type Contender, contenders } from './contenders.js'
 
 const CYCLES = 300
 const PROGRAM_CYCLES = 30
@@ -51,7 +52,7 @@ export async function reportCycles(server: EtcdServer): Promise<NumberReport> {
   }
   return {
     title: 'Acquire and release',
-    body: table(['library', 'p50, ms', 'p99, ms', 'writes to the log a cycle'], rows),
+    body: table('library | p50, ms | p99, ms | writes to the log a cycle', rows),
   }
 }
 
@@ -60,41 +61,28 @@ export async function reportHandOver(server: EtcdServer, waiters: number): Promi
   const rows: string[][] = []
   for (const contender of contenders) {
     if (contender.isProcess === true && waiters > 10) continue
-    const times: number[] = []
-    const rounds = waiters === 1 ? 20 : 2
-    for (let round = 0; round < rounds; round += 1) times.push(...(await handOvers(contender, server, waiters)))
-    rows.push([contender.name, ...[0.5, 0.9, 1].map((part) => shown(percentile(times, part)))])
+    const session = contender.open(server)
+    const waiting = {
+      prefix: randomUUID(),
+      hold: async (name: string) => {
+        const lock = session.lock(name)
+        await lock.acquire()
+        return () => lock.release()
+      },
+      arrive: async (begin: () => void) => begin(),
+      // Until all of them stand in line.
+      allWait: () => pause(1_000 + 20 * waiters),
+      count: async () => [],
+      countsLastRelease: true,
+    }
+    const { latencies } = await measureHandOvers(waiting, { waiters, rounds: waiters === 1 ? 20 : 2 })
+    await session.close()
+    rows.push([contender.name, ...[0.5, 0.9, 1].map((part) => shown(percentile(latencies, part)))])
   }
   return {
     title: `Hand-over, ${waiters} ${waiters === 1 ? 'waiter' : 'waiters'}`,
-    body: table(['library', 'p50, ms', 'p90, ms', 'longest, ms'], rows),
+    body: table('library | p50, ms | p90, ms | longest, ms', rows),
   }
-}
-
-async function handOvers(contender: Contender, server: EtcdServer, waiters: number): Promise<number[]> {
-  const session = contender.open(server)
-  const name = `hand-over-${randomUUID()}`
-  const holder = session.lock(name)
-  await holder.acquire()
-  const times: number[] = []
-  let released = 0
-  const release = async (lock: Lock): Promise<void> => {
-    released = performance.now()
-    await lock.release()
-  }
-  const served = Array.from({ length: waiters }, async () => {
-    const lock = session.lock(name)
-    await lock.acquire()
-    times.push(performance.now() - released)
-    await pause(5)
-    await release(lock)
-  })
-  // Until all of them stand in line.
-  await pause(1_000 + 20 * waiters)
-  await release(holder)
-  await Promise.all(served)
-  await session.close()
-  return times
 }
 
 /** The server while many locks are held, all by one client. Only ours and etcd3 can: etcdctl takes a process for each. */
@@ -122,10 +110,9 @@ export async function reportHolding(server: EtcdServer): Promise<NumberReport> {
     console.error(rows.at(-1)?.join(' | '))
     await session.close()
   }
-  const head = [
-    ...['library', 'held', 'to acquire them, s', 'failed attempts', 'CPU of the server', 'CPU of the client'],
-    ...[`keep-alives in ${HOLDING / 1_000} s`, `writes to the log in ${HOLDING / 1_000} s`],
-  ]
+  const seconds = HOLDING / 1_000
+  const own = 'library | held | to acquire them, s | failed attempts | CPU of the server | CPU of the client'
+  const head = `${own} | keep-alives in ${seconds} s | writes to the log in ${seconds} s`
   return { title: `${shown(HELD)} held leases`, body: table(head, rows) }
 }
 

@@ -12,7 +12,7 @@ import { measureHandOver, measureLeaseCost, measureNames } from './numbers/growt
 import { measureHolding } from './numbers/holding.js'
 import { growthSection } from './report/growth-section.js'
 import { holdingSection } from './report/holding-section.js'
-import { writePage } from './report/page.js'
+import { writeHoldingPage } from './report/page.js'
 import { readResults, type StoreResults, writeResults } from './report/results.js'
 import { withServer } from './servers/servers.js'
 
@@ -26,7 +26,7 @@ async function measureOnce(asked: CommandLine): Promise<void> {
   console.log(holdingSection(store, holding))
   if (!writes) return
   writeResults(store, { ...readResults(store), holding })
-  writePage()
+  writeHoldingPage()
 }
 
 /** Each figure is written as soon as it is measured. */
@@ -50,7 +50,7 @@ async function measureGrowth(asked: CommandLine): Promise<void> {
     }
   }
   console.log(growthSection(store, results))
-  if (writes) writePage()
+  if (writes) writeHoldingPage()
 }
 
 function sizesOf(growth: Growth, leases: number): readonly number[] {

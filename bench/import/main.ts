@@ -36,4 +36,4 @@ for (const { id, manifest, folder } of packages()) {
   rows.push([manifest.name, `${time.toFixed(1)} ms`, ...verdict])
   if (!isKept) process.exitCode = 1
 }
-console.log(table(['package', 'processor time of the import', 'bound', 'kept'], rows))
+console.log(table('package | processor time of the import | bound | kept', rows))

@@ -1,7 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { type Chart, toSvg } from './chart.js'
+import type { Chart } from './chart.js'
 import { today } from './machine.js'
+import { writeChart, writePage } from './page.js'
 
 /** The result of one number, as it is printed, written and drawn. */
 export interface NumberReport {
@@ -65,7 +65,7 @@ export async function runBenchmark<Server>(
     await bench.stop()
   }
   for (const page of values.write ? pages : []) {
-    writePage(
+    publish(
       page,
       bench.machine,
       (page.numbers ?? asked).flatMap((name) => reports.get(name) ?? []),
@@ -77,22 +77,18 @@ export async function runBenchmark<Server>(
   process.exit(failures.length === 0 ? 0 : 1)
 }
 
-function writePage({ name, template, chart }: Page, machine: string, reports: readonly NumberReport[]): void {
-  const docs = new URL('../../docs/', import.meta.url)
+function publish({ name, template, chart }: Page, machine: string, reports: readonly NumberReport[]): void {
   const failures = reports.flatMap((report) => report.failures ?? [])
-  const goals =
-    failures.length === 0
-      ? 'All goals were reached in this run.'
-      : ['Goals that were not reached in this run:', '', ...failures.map((failure) => `- ${failure}`)].join('\n')
-  const figures = reports.map(({ title, body }) => `## ${title}\n\n${body.trimEnd()}`).join('\n\n')
-  const text = readFileSync(template, 'utf8')
-    // The page is in docs/, the template is not.
-    .replaceAll('](../../docs/', '](')
-    .replace('<!-- measured -->', () => `Measured on ${today()}: ${machine}.`)
-    .replace('<!-- goals -->', () => goals)
-    .replace('<!-- figures -->', () => figures)
-  writeFileSync(new URL(`${name}.md`, docs), text)
+  const missed = ['Goals that were not reached in this run:', '', ...failures.map((failure) => `- ${failure}`)]
+  writePage(name, template, {
+    measured: `Measured on ${today()}: ${machine}.`,
+    goals: failures.length === 0 ? 'All goals were reached in this run.' : missed.join('\n'),
+    figures: reports.map(({ title, body }) => `## ${title}\n\n${body.trimEnd()}`).join('\n\n'),
+  })
   if (chart === undefined) return
-  const charts = reports.flatMap((report) => report.charts ?? [])
-  writeFileSync(new URL(`${name}.svg`, docs), toSvg(chart, charts))
+  writeChart(
+    name,
+    chart,
+    reports.flatMap((report) => report.charts ?? []),
+  )
 }

@@ -1,7 +1,11 @@
-/** A table in Markdown; numbers to the right. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+/** A table in Markdown, with ` | ` between the cells of its head; numbers to the right. */
+export function table(head: string, rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`
-  return [line(head), line(head.map((_, place) => (place === 0 ? '---' : '--:'))), ...rows.map(line)].join('\n')
+  return [
+    `| ${head} |`,
+    line(head.split(' | ').map((_, place) => (place === 0 ? '---' : '--:'))),
+    ...rows.map(line),
+  ].join('\n')
 }
 
 /** Milliseconds and counts as people read them. */

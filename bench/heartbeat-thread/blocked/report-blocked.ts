@@ -85,7 +85,7 @@ export async function reportBlocked(place: Place): Promise<NumberReport> {
       `waits for all of them. The table has the locks, of ${LOCKS}, that were granted to the second process until`,
       `${GRANTING / TTL} ttls after the block.`,
       '',
-      table(['blocked by', 'for ttls', ...all.map(({ label }) => label)], rows),
+      table(`blocked by | for ttls | ${all.map(({ label }) => label).join(' | ')}`, rows),
       '',
       'The libraries have their default settings, except for the ttl, and for BullMQ the time between two looks for stalled jobs',
       '(1 s instead of 30 s). A lock of redlock is extended 500 ms before its end, and one of redis-semaphore after 80 % of its',
@@ -94,7 +94,7 @@ export async function reportBlocked(place: Place): Promise<NumberReport> {
       'In the first instruction after the block, before any event is handled, the process asks each library whether it still',
       'holds. A wrong answer is "held" for a lock that the second process had already.',
       '',
-      table(['library', 'granted to the second process by then', 'wrong answers'], believed),
+      table('library | granted to the second process by then | wrong answers', believed),
     ].join('\n'),
     charts: [
       {

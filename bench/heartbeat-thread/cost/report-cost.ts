@@ -26,7 +26,7 @@ export async function reportCost(): Promise<NumberReport> {
       'and to get the first grant, which includes the start of the thread. A figure of memory below 5 MB is within the noise. The',
       'memory is the resident memory that was added, and the CPU time is that of the whole process, of one core.',
       '',
-      table(['leases', 'heartbeats from', 'start, ms', 'memory, MB', 'CPU, %', '`checkLease`, ns'], rows),
+      table('leases | heartbeats from | start, ms | memory, MB | CPU, % | `checkLease`, ns', rows),
     ].join('\n'),
   }
 }

@@ -157,7 +157,7 @@ function bodyOf(overlaps: readonly Overlaps[]): string {
     shown(largest(lengths)),
   ])
   return [
-    table(['library', '`selfFence`', 'runs with an overlap', 'median, ms', 'longest, ms'], rows),
+    table('library | `selfFence` | runs with an overlap | median, ms | longest, ms', rows),
     '',
     `The ttl is ${TTL} ms. The first process works for ${DURATION} ms, whatever happens to its lock, and writes the monotonic time of the`,
     'machine into a file every millisecond. The second process waits for the lock, and notes the time when it begins to work.',

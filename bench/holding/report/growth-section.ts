@@ -30,10 +30,10 @@ export function growthSection(kind: StoreKind, { growth }: StoreResults): string
   if (waiters !== undefined) {
     const rows = waiters.map(({ size, median, p99, load }) => [shown(size), shown(median), shown(p99), shown(load)])
     lines.push('From a release to the next grant, while others wait for the same name in one process:', '')
-    lines.push(table(['waiters', 'median, ms', 'p99, ms', 'load'], rows), '')
+    lines.push(table('waiters | median, ms | p99, ms | load', rows), '')
   }
   if (names !== undefined) {
-    const head = ['other names', 'cycle: median, ms', 'p99, ms', 'cycles a second', 'server CPU a cycle, µs']
+    const head = 'other names | cycle: median, ms | p99, ms | cycles a second | server CPU a cycle, µs'
     const rows = names.map(({ names: size, cycle, throughput, serverCpu, handOver }) => [
       ...[size, cycle.median, cycle.p99, throughput, serverCpu].map(shown),
       ...[handOver.median, handOver.p99, handOver.load].map(shown),
@@ -41,7 +41,7 @@ export function growthSection(kind: StoreKind, { growth }: StoreResults): string
     lines.push(
       'Acquire and release (1 at a time, and 64 at a time), and the hand-over to 1 waiter, while other names are held:',
     )
-    lines.push('', table([...head, 'hand-over: median, ms', 'p99, ms', 'load'], rows), '')
+    lines.push('', table(`${head} | hand-over: median, ms | p99, ms | load`, rows), '')
   }
   return lines.join('\n')
 }
@@ -72,22 +72,14 @@ function bar(label: string, value: number) {
 }
 
 function costTable(kind: StoreKind, costs: readonly LeaseCost[]): string {
-  const isLocal = kind === 'local'
-  const server = (text: string): string[] => (isLocal ? [] : [text])
-  const head = [
-    'leases',
-    'processes',
-    'client CPU, µs',
-    ...server('server CPU, µs'),
-    'heap, bytes',
-    'in the store, bytes',
-  ]
+  const server = (text: string): string[] => (kind === 'local' ? [] : [text])
+  const head = ['leases | processes | client CPU, µs', ...server('server CPU, µs'), 'heap, bytes | in the store, bytes']
   const rows = costs.map((cost) => [
     ...[cost.leases, cost.processes, cost.clientCpu].map(shown),
     ...server(shown(cost.serverCpu)),
     ...[heapOf(cost), cost.stored, cost.delayP99, cost.lost, cost.load].map(shown),
   ])
-  return table([...head, 'delay p99, ms', 'lost', 'load'], rows)
+  return table(`${head.join(' | ')} | delay p99, ms | lost | load`, rows)
 }
 
 /** Of few leases, what the measurement itself allocates is more than the leases. */

@@ -48,7 +48,7 @@ function commandBound(holding: Holding): number {
 export function holdingSection(kind: StoreKind, holding: Holding): string {
   const { task, machine, date, load, processes, rate, commands, stored, acquiring, serverCpu } = holding
   const { ttl, interval, measured } = task
-  const head = ['process', 'leases', 'lost', 'CPU of one core', 'delay p99, ms', 'longest delay, ms', 'heap a lease']
+  const head = 'process | leases | lost | CPU of one core | delay p99, ms | longest delay, ms | heap a lease'
   const rows = processes.map((figures, place) => [
     String(place + 1),
     shown(figures.leases),
@@ -87,9 +87,9 @@ export function holdingSection(kind: StoreKind, holding: Holding): string {
     `Measured on ${date}: ${machine}, ${shown(load)} at the end.`,
     '',
     ...missed(kind, holding),
-    table(['figure', 'measured'], figures),
+    table('figure | measured', figures),
     '',
-    table([...head, 'resident a lease'], rows),
+    table(`${head} | resident a lease`, rows),
     '',
     ...(holding.takeOver === undefined ? [] : takeOverLines(kind, holding, holding.takeOver)),
   ].join('\n')
@@ -115,7 +115,7 @@ function takeOverLines(kind: StoreKind, holding: Holding, takeOver: TakeOver): s
     `Then one process was killed with SIGKILL. The ${task.processes - 1} others waited for its leases with \`acquire({ wait })\`, each`,
     `for its part; each process began with ${WAITERS_A_SECOND} of these waits in a second.`,
     '',
-    table(['take-over', 'measured'], rows),
+    table('take-over | measured', rows),
     '',
     `The bound is ${shown(claimBound(kind, holding))} claims in a second: those of the waiters that begin, of those that repeat their`,
     'claim (at most every quarter of the ttl, and every 30 s where it is longer than two minutes), and of those whose lease expires.',

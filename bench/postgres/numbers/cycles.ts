@@ -47,6 +47,12 @@ export async function reportCycles(url: string): Promise<NumberReport> {
     ...IN_FLIGHT.map((count) => `${shown(cpuOf(contender.id, count))} + ${shown(serverOf(contender.id, count))}`),
     ...IN_FLIGHT.map((inFlight) => (contender.ours ? '' : `${shown(ratioTo(contender.id, inFlight))} ×`)),
   ])
+  const head = [
+    'contender',
+    ...IN_FLIGHT.map((count) => `${count} in flight, cycles/s`),
+    ...IN_FLIGHT.map((count) => `CPU of client + server, µs a cycle, ${count} in flight`),
+    ...IN_FLIGHT.map((count) => `ours to it, ${count} in flight`),
+  ]
   const reached = ratioTo(GOAL.rival, GOAL.inFlight)
   const best = largest(
     contenders()
@@ -61,15 +67,7 @@ export async function reportCycles(url: string): Promise<NumberReport> {
       `median of ${TIMES.rounds} rounds of ${WINDOW} ms, repeated ${TIMES.repetitions} times with new processes. The ratio is the median of the`,
       'ratios of each round: ours to that contender, above 1 if ours is faster.',
       '',
-      table(
-        [
-          'contender',
-          ...IN_FLIGHT.map((count) => `${count} in flight, cycles/s`),
-          ...IN_FLIGHT.map((count) => `CPU of client + server, µs a cycle, ${count} in flight`),
-          ...IN_FLIGHT.map((count) => `ours to it, ${count} in flight`),
-        ],
-        rows,
-      ),
+      table(head.join(' | '), rows),
       '',
       `The best of the others has ${shown(best)} cycles a second with ${GOAL.inFlight} in flight. Goal: with ${GOAL.inFlight} in flight, ours is at`,
       `least as fast as an advisory lock of one statement each way; measured: ${shown(reached)} ×. On a machine that other work`,

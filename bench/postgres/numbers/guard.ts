@@ -74,7 +74,7 @@ export async function reportGuard(url: string): Promise<NumberReport> {
       'statement before the write adds.',
       '',
       table(
-        ['transaction', 'transactions a second', 'µs a transaction', 'µs more than the write alone'],
+        'transaction | transactions a second | µs a transaction | µs more than the write alone',
         kinds.map(({ name }, place) => {
           const rate = median(rates[place] ?? [])
           return [name, shown(rate), shown(1e6 / rate), shown(1e6 / rate - 1e6 / alone)]

@@ -59,7 +59,7 @@ export async function reportHandOver(url: string): Promise<NumberReport> {
       rows.push([nameOf(contender), ...cellsOf(result)])
       if (contender.ours) failures.push(...faultsOf(`hand-over with ${waiters} waiters`, result, longestMedian))
     }
-    const head = ['contender', 'p50, ms', 'p99, ms', 'transactions a hand-over', 'inversions', 'served']
+    const head = 'contender | p50, ms | p99, ms | transactions a hand-over | inversions | served'
     sections.push(titleOf(queue), '', table(head, rows), '')
   }
   return {

@@ -118,7 +118,7 @@ export async function reportHolding(url: string): Promise<NumberReport> {
       'The comparison is a table of one’s own with `name`, `owner`, `token` and `expires_at`, renewed by a prepared `UPDATE` and a',
       'transaction for each lease.',
       '',
-      table(['figure', 'measured'], rows),
+      table('figure | measured', rows),
     ].join('\n'),
     failures,
   }

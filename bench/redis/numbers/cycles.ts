@@ -40,6 +40,8 @@ export async function reportCycles(port: number): Promise<NumberReport> {
     const start = (contender: string) => Child.start(import.meta.url, openRacer, { contender, port, inFlight })
     results.push({ inFlight, windows: await race(ids, start, TIMES) })
   }
+  const rates = IN_FLIGHT.map((count) => `${count} in flight`)
+  const cpus = IN_FLIGHT.map((count) => `client CPU, µs a cycle, ${count} in flight`)
   const rows = contenders.map((contender) => [
     nameOf(contender),
     ...results.map(({ windows }) => shown(median(ratesOf(contender, windows)))),
@@ -56,20 +58,12 @@ export async function reportCycles(port: number): Promise<NumberReport> {
       `median of ${TIMES.rounds} rounds of ${WINDOW} ms, repeated ${TIMES.repetitions} times with new processes. Locks are created once and used again.`,
       'Of the rivals, only acquire and release are measured. Ours, and redis-semaphore with its defaults, also start a renewal.',
       '',
-      table(
-        [
-          'library',
-          ...IN_FLIGHT.map((count) => `${count} in flight`),
-          ...IN_FLIGHT.map((count) => `client CPU, µs a cycle, ${count} in flight`),
-          'settings',
-        ],
-        rows,
-      ),
+      table(`library | ${rates.join(' | ')} | ${cpus.join(' | ')} | settings`, rows),
       '',
       'Ours against the best rival on a client with the same settings: the median of the ratios of each round.',
       '',
       table(
-        ['in flight', 'ours', 'best rival', 'ratio', 'bound'],
+        'in flight | ours | best rival | ratio | bound',
         ratios.map(({ cells }) => cells),
       ),
     ].join('\n'),

@@ -102,17 +102,8 @@ export async function reportEventLoopLag(port: number): Promise<NumberReport> {
     lags: await measure(contender.id, port),
   }))
   const rows = results.flatMap(({ contender, lags }) => rowsOf(contender, lags))
-  const head = [
-    'library',
-    'what was asked',
-    'blocked for',
-    'taken by another meanwhile',
-    'of these: said to be held',
-    'of those not taken: said to be held',
-    'notified of the loss after, ms: median',
-    'longest',
-    'settings of the holder',
-  ]
+  const head =
+    'library | what was asked | blocked for | taken by another meanwhile | of these: said to be held | of those not taken: said to be held | notified of the loss after, ms: median | longest | settings of the holder'
   return {
     title: 'After a blocked event loop',
     body: [

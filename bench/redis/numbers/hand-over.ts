@@ -65,16 +65,8 @@ export async function reportHandOver(port: number): Promise<NumberReport> {
     queue,
     result: await Child.measure(import.meta.url, measureHandOver, { contender: contender.id, port, queue }),
   }))
-  const head = [
-    'library',
-    'p50, ms',
-    'p99, ms',
-    'commands sent a hand-over',
-    'commands executed a hand-over',
-    'inversions',
-    'served',
-    'settings',
-  ]
+  const head =
+    'library | p50, ms | p99, ms | commands sent a hand-over | commands executed a hand-over | inversions | served | settings'
   const tables = queues.flatMap((queue) => {
     const rows = results
       .filter((entry) => entry.queue === queue)

@@ -83,17 +83,8 @@ export async function reportHolding(port: number): Promise<NumberReport> {
     contender,
     result: await Child.measure(import.meta.url, measureHolding, { contender: contender.id, port }),
   }))
-  const head = [
-    'library',
-    'client CPU, ms a minute',
-    'client CPU, ms of the first minute',
-    'server CPU, ms a minute',
-    'commands sent a minute',
-    'commands executed a minute',
-    'heap a lease, bytes',
-    'still held',
-    'settings',
-  ]
+  const head =
+    'library | client CPU, ms a minute | client CPU, ms of the first minute | server CPU, ms a minute | commands sent a minute | commands executed a minute | heap a lease, bytes | still held | settings'
   const rows = results.map(({ contender, result }) => [
     nameOf(contender),
     shown(result.steady.client),

@@ -133,14 +133,7 @@ export async function reportOverlap(port: number): Promise<NumberReport> {
     result: await Child.measure(import.meta.url, measureOverlap, { contender: contender.id, port }),
   }))
   const views = results.flatMap(({ contender, result }) => viewsOf(contender, result))
-  const head = [
-    'library',
-    'what was asked',
-    'runs with an overlap',
-    'median, ms',
-    'longest, ms',
-    'settings of the holder',
-  ]
+  const head = 'library | what was asked | runs with an overlap | median, ms | longest, ms | settings of the holder'
   const gaps = results.map(({ result }) => result.gaps)
   const lapsed = results.filter(({ result }) => result.lapsed > 0)
   const unhandled = results.filter(({ result }) => result.unhandled > 0)

@@ -68,14 +68,13 @@ export async function reportSemaphore(port: number): Promise<NumberReport> {
   const reading = await cycles(sent, stores)
   for (const store of stores) await store.close()
   for (const client of clients) client.disconnect()
-  const columns = ['commands, ours', 'ms', 'served']
-  const head = ['waiters', ...columns, 'commands, redis-semaphore', 'ms', 'served']
+  const head = 'waiters | commands, ours | ms | served | commands, redis-semaphore | ms | served'
   const body = [
     `A semaphore with ${PERMITS} permits, each held for ${WORK} ms. Commands that the clients sent, and milliseconds, for ` +
       `each permit served. At most ${TIME_LIMIT / 1_000} s.`,
     table(head, rows),
     'A read lock and a plain lease, acquired and released without contention.',
-    table(['', 'commands', 'median, ms'], reading),
+    table(' | commands | median, ms', reading),
   ].join('\n\n')
   return { title: 'A semaphore and a read lock', body, failures }
 }
