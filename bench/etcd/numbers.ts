@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EtcdServer } from '@leasehold/testing/etcd-server'
 import type { NumberReport } from '../support/benchmark.js'
+import { growthOf } from '../support/counters.js'
 import { measureHandOvers } from '../support/hand-over.js'
 import { mapLimited } from '../support/lanes.js'
 import { processorTime } from '../support/processor-time.js'
@@ -94,18 +95,22 @@ export async function reportHolding(server: EtcdServer): Promise<NumberReport> {
     const begun = performance.now()
     const { held, failures } = await acquireMany(session)
     const acquired = performance.now() - begun
-    const before = await figuresOf(server)
-    await pause(HOLDING)
-    const after = await figuresOf(server)
+    const read = async () => ({
+      seconds: await server.metric('process_cpu_seconds_total'),
+      own: processorTime(),
+      keepAlives: await server.metric('etcd_debugging_lease_renewed_total'),
+      committed: await server.metric(COMMITTED),
+    })
+    const growth = await growthOf(read, () => pause(HOLDING))
     rows.push([
       contender.name,
       shown(held),
       shown(acquired / 1_000),
       shown(failures),
-      `${shown(((after.server - before.server) / HOLDING) * 100_000)} %`,
-      `${shown(((after.own - before.own) / HOLDING) * 100_000)} %`,
-      shown(after.keepAlives - before.keepAlives),
-      shown(after.committed - before.committed),
+      `${shown((growth.seconds / HOLDING) * 100_000)} %`,
+      `${shown((growth.own / HOLDING) * 100)} %`,
+      shown(growth.keepAlives),
+      shown(growth.committed),
     ])
     console.error(rows.at(-1)?.join(' | '))
     await session.close()
@@ -133,14 +138,4 @@ async function acquireMany(session: ReturnType<Contender['open']>): Promise<{ he
     }
   })
   return { held, failures }
-}
-
-/** The seconds of CPU, and the counters of the server. */
-async function figuresOf(server: EtcdServer) {
-  return {
-    server: await server.metric('process_cpu_seconds_total'),
-    own: processorTime() / 1_000,
-    keepAlives: await server.metric('etcd_debugging_lease_renewed_total'),
-    committed: await server.metric(COMMITTED),
-  }
 }

@@ -1,32 +1,18 @@
 import { parseArgs } from 'node:util'
-import type { StoreKind } from './holder/open-store.js'
 import { kinds } from './report/results.js'
 
 export type Growth = 'leases' | 'processes' | 'waiters' | 'names'
 
 export const growths: readonly Growth[] = ['leases', 'processes', 'waiters', 'names']
 
-/** Durations are milliseconds. */
-export interface CommandLine {
-  readonly store: StoreKind
-  readonly leases: number
-  readonly processes: number
-  readonly minutes: number
-  readonly ttl: number
-  readonly interval: number
-  readonly isKilled: boolean
-  /** What grows; empty: leases are held once. */
-  readonly growth: readonly Growth[]
-  readonly writes: boolean
-}
+export type CommandLine = ReturnType<typeof readCommandLine>
 
 /** As the other pages about the cost of holding have it: three heartbeats fit into the ttl. */
 const INTERVAL = 0.3
 
-/** Throws an error that says which argument is wrong. */
-export function readCommandLine(args: readonly string[]): CommandLine {
+/** Durations are milliseconds. Throws an error that says which argument is wrong. */
+export function readCommandLine() {
   const { values } = parseArgs({
-    args: [...args],
     options: {
       store: { type: 'string', default: 'redis' },
       leases: { type: 'string', default: '10000' },
@@ -50,6 +36,7 @@ export function readCommandLine(args: readonly string[]): CommandLine {
     ttl,
     interval: ttl * INTERVAL,
     isKilled: values.kill,
+    /** What grows; empty: leases are held once. */
     growth: asked.map((name) => {
       const growth = growths.find((known) => known === name)
       if (growth === undefined) throw new Error(`--growth must be all, or some of ${growths.join(',')}, not ${name}`)

@@ -67,6 +67,6 @@ async function measure(growth: Growth, size: number, { store, processes }: Comma
   return await measureNames(store, size, times)
 }
 
-const asked = readCommandLine(process.argv.slice(2))
+const asked = readCommandLine()
 await (asked.growth.length > 0 ? measureGrowth(asked) : measureOnce(asked))
 process.exit()

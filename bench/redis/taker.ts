@@ -1,15 +1,9 @@
 import { machineTime } from '../support/machine.js'
 import type { Use } from './contenders/contender.js'
-import { contenderOf } from './contenders/contenders.js'
-
-interface TakerTask {
-  readonly contender: string
-  readonly port: number
-  readonly use: Use
-}
+import { contenderOf, type Task } from './contenders/contenders.js'
 
 /** In a process of its own: waits for names, and notes when it was granted each. */
-export function openTaker({ contender, port, use }: TakerTask) {
+export function openTaker({ contender, port, use }: Task & { readonly use: Use }) {
   const session = contenderOf(contender).open(port, use)
   const taken: [name: string, at: number][] = []
   const takeOne = async (name: string): Promise<void> => {

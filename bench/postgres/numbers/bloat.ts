@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Grant } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { PostgresLeaseStore } from '@leasehold/postgres'
 import { Pool } from 'pg'
 import type { NumberReport } from '../../support/benchmark.js'
+import { mapLimited } from '../../support/lanes.js'
 import { shown, table } from '../../support/table.js'
 import { ServerMeter, type TableReading } from '../server-meter.js'
 
@@ -19,33 +19,18 @@ const AT_ONCE = 200
 /** Longer than the pause between two looks of the autovacuum of the bench's server, in milliseconds. */
 const VACUUM = 3_000
 
-interface Growth {
-  readonly before: TableReading
-  readonly after: TableReading
-  readonly settled: TableReading
-  readonly time: number
-  readonly wal: number
-}
-
 /** Renews in turn, in calls of so many. */
-async function renewAll(url: string, { leases, together, renewals }: (typeof SHAPES)[number]): Promise<Growth> {
+async function renewAll(url: string, { leases, together, renewals }: (typeof SHAPES)[number]) {
   const pool = new Pool({ connectionString: url })
   const [store, meter, call] = [new PostgresLeaseStore(pool), new ServerMeter(url), new AbortableCall()]
   await meter.query('TRUNCATE leasehold.leases')
-  const grants: Grant[] = []
-  for (let first = 0; first < leases; first += AT_ONCE) {
-    const places = Array.from({ length: Math.min(AT_ONCE, leases - first) }, (_, place) => first + place)
-    const claims = places.map((place) => ({
-      name: `bloat-${place}`,
-      owner: 'bench',
-      grantId: `grant-${place}`,
-      ttl: TTL,
-    }))
-    for (const outcome of await Promise.all(claims.map((claim) => store.acquire(claim, call)))) {
-      if (!outcome.granted) throw new Error(`held by ${outcome.holder?.owner}`)
-      grants.push(outcome.grant)
-    }
-  }
+  const places = Array.from({ length: leases }, (_, place) => place)
+  const grants = await mapLimited(places, AT_ONCE, async (place) => {
+    const claim = { name: `bloat-${place}`, owner: 'bench', grantId: `grant-${place}`, ttl: TTL }
+    const outcome = await store.acquire(claim, call)
+    if (!outcome.granted) throw new Error(`held by ${outcome.holder?.owner}`)
+    return outcome.grant
+  })
   await pause(VACUUM)
   const [before, wal, start] = [await meter.table('leasehold.leases'), (await meter.read()).wal, performance.now()]
   for (let count = 0; count < renewals; count += together) {

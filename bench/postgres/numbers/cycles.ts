@@ -4,7 +4,7 @@ import { Racer, race, WINDOW, type Window, type Windows } from '../../support/cy
 import { largest, median } from '../../support/statistics.js'
 import { shown, table } from '../../support/table.js'
 import { nameOf } from '../contenders/contender.js'
-import { contenderOf, contenders } from '../contenders/contenders.js'
+import { contenderOf, contenders, type Task } from '../contenders/contenders.js'
 import { ServerMeter } from '../server-meter.js'
 
 const IN_FLIGHT = [1, 64] as const
@@ -14,13 +14,7 @@ const TIMES = { repetitions: 2, rounds: 5 }
 /** How fast ours must be with 64 in flight, beside an advisory lock of one statement. */
 const GOAL = { inFlight: 64, ratio: 1, rival: 'advisory-session' }
 
-interface Task {
-  readonly contender: string
-  readonly url: string
-  readonly inFlight: number
-}
-
-export async function openRacer({ contender, url, inFlight }: Task): Promise<Racer> {
+export async function openRacer({ contender, url, inFlight }: Task & { readonly inFlight: number }): Promise<Racer> {
   const session = await contenderOf(contender).open(url, CONNECTIONS)
   const meter = new ServerMeter(url)
   const lanes = Array.from({ length: inFlight }, (_, lane) => session.cycle(`cycles-${contender}-${lane}`))

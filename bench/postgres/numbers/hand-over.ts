@@ -13,7 +13,7 @@ import {
 } from '../../support/hand-over.js'
 import { table } from '../../support/table.js'
 import { nameOf } from '../contenders/contender.js'
-import { contenderOf, contenders } from '../contenders/contenders.js'
+import { contenderOf, contenders, type Task } from '../contenders/contenders.js'
 import { ServerMeter } from '../server-meter.js'
 
 const CONNECTIONS = 10
@@ -21,14 +21,12 @@ const CONNECTIONS = 10
 const ARRIVAL = 10
 const GOAL = { waiters: 100, median: 5 }
 
-interface Task {
-  readonly contender: string
-  readonly url: string
-  readonly queue: Queue
-}
-
 /** Counts the transactions of the server. */
-export async function measureHandOver({ contender: id, url, queue }: Task): Promise<HandOvers> {
+export async function measureHandOver({
+  contender: id,
+  url,
+  queue,
+}: Task & { readonly queue: Queue }): Promise<HandOvers> {
   const contender = contenderOf(id)
   // Each waiter of some contenders keeps a connection busy.
   const session = await contender.open(url, contender.ours ? CONNECTIONS : queue.waiters + 2)

@@ -5,6 +5,12 @@ import { redisSemaphore } from './redis-semaphore.js'
 import { redlock } from './redlock.js'
 import { redlockUniversal } from './redlock-universal.js'
 
+/** What a process of its own measures. */
+export interface Task {
+  readonly contender: string
+  readonly port: number
+}
+
 /** All who can be measured for a number, in the order of the tables. */
 export function contendersFor(purpose: Purpose): readonly Contender[] {
   return all().filter(({ purposes }) => purposes.includes(purpose))

@@ -4,7 +4,7 @@ import { Racer, race, WINDOW, type Windows } from '../../support/cycles.js'
 import { largest, median } from '../../support/statistics.js'
 import { shown, table } from '../../support/table.js'
 import { type Contender, chartOf, describe, nameOf, type Use } from '../contenders/contender.js'
-import { contenderOf, contendersFor } from '../contenders/contenders.js'
+import { contenderOf, contendersFor, type Task } from '../contenders/contenders.js'
 
 const IN_FLIGHT = [1, 64, 512] as const
 const TIMES = { repetitions: 3, rounds: 6 }
@@ -13,13 +13,7 @@ const BOUNDS: Readonly<Record<number, number>> = { 64: 1.2, 512: 1.2 }
 
 const use: Use = { purpose: 'cycles', role: 'holder', ttl: 30_000, waiters: 0 }
 
-interface Task {
-  readonly contender: string
-  readonly port: number
-  readonly inFlight: number
-}
-
-export function openRacer({ contender, port, inFlight }: Task): Racer {
+export function openRacer({ contender, port, inFlight }: Task & { readonly inFlight: number }): Racer {
   const session = contenderOf(contender).open(port, use)
   return new Racer(Array.from({ length: inFlight }, (_, lane) => session.cycle(`cycles-${contender}-${lane}`)))
 }

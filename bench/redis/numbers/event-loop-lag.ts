@@ -6,7 +6,7 @@ import { machineTime } from '../../support/machine.js'
 import { largest, median } from '../../support/statistics.js'
 import { shown, table } from '../../support/table.js'
 import { type Contender, describe, type Held, holdSurely, nameOf, type Use } from '../contenders/contender.js'
-import { contenderOf, contendersFor } from '../contenders/contenders.js'
+import { contenderOf, contendersFor, type Task } from '../contenders/contenders.js'
 import { openTaker } from '../taker.js'
 
 const TTL = 1_000
@@ -22,11 +22,6 @@ const takerFile = new URL('../taker.ts', import.meta.url).href
 
 const use = { purpose: 'event-loop-lag', ttl: TTL, waiters: 1 } as const
 const holding: Use = { ...use, role: 'holder' }
-
-interface Task {
-  readonly contender: string
-  readonly port: number
-}
 
 /** One lock after one block of the event loop. */
 interface Lag {

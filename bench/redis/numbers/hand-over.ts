@@ -14,7 +14,7 @@ import { mapLimited } from '../../support/lanes.js'
 import { median } from '../../support/statistics.js'
 import { shown, table } from '../../support/table.js'
 import { chartOf, describe, nameOf, type Use } from '../contenders/contender.js'
-import { contenderOf, contendersFor } from '../contenders/contenders.js'
+import { contenderOf, contendersFor, type Task } from '../contenders/contenders.js'
 import { SentCommands } from '../sent-commands.js'
 import { ServerMeter } from '../server-meter.js'
 
@@ -27,18 +27,16 @@ const BOUNDED_WAITERS = 100
 const LONGEST_MEDIAN = 2
 const MOST_COMMANDS = 8
 
-interface Task {
-  readonly contender: string
-  readonly port: number
-  readonly queue: Queue
-}
-
 function useWith(waiters: number): Use {
   return { purpose: 'hand-over', role: 'waiter', ttl: TTL, waiters }
 }
 
 /** Counts the commands that the clients sent, and those that the server executed. */
-export async function measureHandOver({ contender: id, port, queue }: Task): Promise<HandOvers> {
+export async function measureHandOver({
+  contender: id,
+  port,
+  queue,
+}: Task & { readonly queue: Queue }): Promise<HandOvers> {
   const contender = contenderOf(id)
   const sent = new SentCommands()
   const meter = new ServerMeter(port)

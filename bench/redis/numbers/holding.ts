@@ -1,12 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { NumberReport } from '../../support/benchmark.js'
 import { Child } from '../../support/child.js'
+import { growthOf } from '../../support/counters.js'
 import { mapLimited } from '../../support/lanes.js'
 import { collectedMemory } from '../../support/memory.js'
 import { processorTime } from '../../support/processor-time.js'
 import { shown, table } from '../../support/table.js'
 import { chartOf, describe, nameOf, type Use } from '../contenders/contender.js'
-import { contenderOf, contendersFor } from '../contenders/contenders.js'
+import { contenderOf, contendersFor, type Task } from '../contenders/contenders.js'
 import { SentCommands } from '../sent-commands.js'
 import { ServerMeter } from '../server-meter.js'
 
@@ -19,33 +20,7 @@ const MINUTES = WINDOW / 60_000
 
 const use: Use = { purpose: 'holding', role: 'holder', ttl: TTL, waiters: 0 }
 
-interface Task {
-  readonly contender: string
-  readonly port: number
-}
-
-/** What a minute costs while all are held. */
-interface Cost {
-  /** Processor time in milliseconds. */
-  readonly client: number
-  readonly server: number
-  readonly sent: number
-  readonly executed: number
-}
-
-interface Result {
-  /**
-   * Just after all were acquired: V8 still compiles what has become hot, and collects what acquiring has left. Who holds
-   * for hours pays that once.
-   */
-  readonly first: Cost
-  readonly steady: Cost
-  /** Bytes, at the beginning. */
-  readonly heap: number
-  readonly stillHeld: number
-}
-
-export async function measureHolding({ contender: id, port }: Task): Promise<Result> {
+export async function measureHolding({ contender: id, port }: Task) {
   const sent = new SentCommands()
   const meter = new ServerMeter(port)
   const session = contenderOf(id).open(port, use)
@@ -54,26 +29,17 @@ export async function measureHolding({ contender: id, port }: Task): Promise<Res
   await (await session.hold(`holding-${id}-first`)).release()
   const empty = collectedMemory().heap
   const held = await mapLimited(names, AT_ONCE, (name) => session.hold(name))
-  const heap = (collectedMemory().heap - empty) / LEASES
+  const read = async () => ({ client: processorTime(), sent: sent.count, ...(await meter.read()) })
   return {
-    first: await costOfWindow(sent, meter),
-    steady: await costOfWindow(sent, meter),
-    heap,
+    /** Bytes, at the beginning. */
+    heap: (collectedMemory().heap - empty) / LEASES,
+    /**
+     * Just after all were acquired: V8 still compiles what has become hot, and collects what acquiring has left. Who holds
+     * for hours pays that once.
+     */
+    first: await growthOf(read, () => pause(WINDOW)),
+    steady: await growthOf(read, () => pause(WINDOW)),
     stillHeld: held.filter(({ views }) => views.every(({ believes }) => believes())).length,
-  }
-}
-
-async function costOfWindow(sent: SentCommands, meter: ServerMeter): Promise<Cost> {
-  const before = { reading: await meter.read(), cpu: processorTime(), sent: sent.count }
-  await pause(WINDOW)
-  const client = processorTime() - before.cpu
-  const sentMeanwhile = sent.count - before.sent
-  const reading = await meter.read()
-  return {
-    client: client / MINUTES,
-    server: (reading.cpu - before.reading.cpu) / MINUTES,
-    sent: sentMeanwhile / MINUTES,
-    executed: (reading.commands - before.reading.commands) / MINUTES,
   }
 }
 
@@ -87,11 +53,11 @@ export async function reportHolding(port: number): Promise<NumberReport> {
     'library | client CPU, ms a minute | client CPU, ms of the first minute | server CPU, ms a minute | commands sent a minute | commands executed a minute | heap a lease, bytes | still held | settings'
   const rows = results.map(({ contender, result }) => [
     nameOf(contender),
-    shown(result.steady.client),
-    shown(result.first.client),
-    shown(result.steady.server),
-    shown(result.steady.sent),
-    shown(result.steady.executed),
+    shown(result.steady.client / MINUTES),
+    shown(result.first.client / MINUTES),
+    shown(result.steady.cpu / MINUTES),
+    shown(result.steady.sent / MINUTES),
+    shown(result.steady.commands / MINUTES),
     shown(result.heap),
     shown(result.stillHeld),
     describe(contender.settingsFor(use)),
@@ -111,7 +77,11 @@ export async function reportHolding(port: number): Promise<NumberReport> {
       .filter(({ contender, result }) => contender.ours && result.stillHeld < LEASES)
       .map(({ result }) => `holding: ${result.stillHeld} of ${LEASES} still held at the end`),
     charts: [
-      chartOf(`Client CPU of ${shown(LEASES)} held leases, ms a minute`, results, ({ result }) => result.steady.client),
+      chartOf(
+        `Client CPU of ${shown(LEASES)} held leases, ms a minute`,
+        results,
+        ({ result }) => result.steady.client / MINUTES,
+      ),
       chartOf('Heap a held lease, bytes', results, ({ result }) => result.heap),
     ],
   }

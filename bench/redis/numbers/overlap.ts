@@ -15,7 +15,7 @@ import {
   type Session,
   type Use,
 } from '../contenders/contender.js'
-import { contenderOf, contendersFor } from '../contenders/contenders.js'
+import { contenderOf, contendersFor, type Task } from '../contenders/contenders.js'
 import { Ticker } from '../ticker.js'
 
 const TTL = 1_000
@@ -33,11 +33,6 @@ const use = { purpose: 'overlap', ttl: TTL, waiters: 1 } as const
 const holding: Use = { ...use, role: 'holder' }
 const waiting: Use = { ...use, role: 'waiter' }
 
-interface Task {
-  readonly contender: string
-  readonly port: number
-}
-
 interface Overlap {
   readonly means: string
   /** From the other's grant to the last look that found the holder still believing; 0 where no look did. */
@@ -52,18 +47,10 @@ interface Run {
   readonly lapsed: boolean
 }
 
-interface Result {
-  /** One list a run; none where the other was not granted the lock in time. */
-  readonly runs: readonly (readonly Overlap[])[]
-  readonly notGranted: number
-  readonly lapsed: number
-  readonly unhandled: number
-  /** Between two looks, in milliseconds. */
-  readonly gaps: { readonly median: number; readonly longest: number }
-}
+type Result = Awaited<ReturnType<typeof measureOverlap>>
 
 /** In a process of its own: holder and contender have one clock, and are watched from one event loop. */
-export async function measureOverlap({ contender: id, port }: Task): Promise<Result> {
+export async function measureOverlap({ contender: id, port }: Task) {
   const contender = contenderOf(id)
   const other = contender.open(port, waiting)
   const ticker = new Ticker()
@@ -86,10 +73,12 @@ export async function measureOverlap({ contender: id, port }: Task): Promise<Res
   for (const holder of holders) holder.disconnect()
   const granted = runs.filter((run) => run !== undefined)
   return {
+    /** One list a run; none where the other was not granted the lock in time. */
     runs: granted.map(({ overlaps }) => overlaps),
     lapsed: granted.filter(({ lapsed }) => lapsed).length,
     notGranted: runs.length - granted.length,
     unhandled,
+    /** Between two looks, in milliseconds. */
     gaps: { median: median(ticker.gaps), longest: largest(ticker.gaps) },
   }
 }
