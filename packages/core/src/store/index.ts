@@ -53,6 +53,7 @@ export {
   ProviderOptions,
 } from './provider-options.js'
 export { RecentMap } from './recent-map.js'
+export { type Operation, Requests, type RequestsOptions } from './requests.js'
 export { inRounds } from './rounds.js'
 export { AbortableCall, type StoreCall } from './store-call.js'
 export { StoreChecks } from './store-checks.js'
