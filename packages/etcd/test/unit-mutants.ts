@@ -21,8 +21,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'lane: a transaction that was given up goes once more',
     file: 'src/client/txn-lane.ts',
-    find: '        left.delete(asked)\n        asked.reject',
-    replace: '        asked.reject',
+    find: 'left = left.filter(({ isOpen }) => isOpen)',
+    replace: 'left = left.filter(({ isOpen, call: own }) => isOpen || own.aborted)',
     test: 'test/txn-lane.test.ts',
     name: 'do not go once more when they were given up meanwhile',
   },
