@@ -52,10 +52,10 @@ const bulks: Readonly<Record<string, Bulk>> = {
 export function callsOf(operations: readonly Operation[]): Calls {
   const single: number[] = []
   const many = Object.entries(bulks).map(([kind, bulk]) => ({ kind, bulk, places: [] as number[] }))
-  operations.forEach(({ request: { call, leaseName }, waitsForLocks }, place) => {
+  operations.forEach(({ query: { call, leaseName, waitsForLocks } }, place) => {
     const isOnly =
-      operations[place - 1]?.request.leaseName !== leaseName && operations[place + 1]?.request.leaseName !== leaseName
-    const group = isOnly && !waitsForLocks ? many.find(({ kind }) => kind === call[0]) : undefined
+      operations[place - 1]?.query.leaseName !== leaseName && operations[place + 1]?.query.leaseName !== leaseName
+    const group = isOnly && waitsForLocks !== true ? many.find(({ kind }) => kind === call[0]) : undefined
     const places = group?.bulk.fits(call) ? group.places : single
     places.push(place)
   })
@@ -63,7 +63,7 @@ export function callsOf(operations: readonly Operation[]): Calls {
   for (const { places } of many) if (places.length === 1) single.push(...places.splice(0))
   single.sort((a, b) => a - b)
   const groups = many.filter(({ places }) => places.length > 0)
-  const callAt = (place: number): readonly unknown[] => operations[place]?.request.call ?? []
+  const callAt = (place: number): readonly unknown[] => operations[place]?.query.call ?? []
   return {
     list: [
       ...single.map(callAt),

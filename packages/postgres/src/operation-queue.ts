@@ -1,9 +1,9 @@
 import type { Clock } from '@leasehold/core'
-import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
-import { type Calls, callsOf, UNANSWERED } from './calls.js'
+import { backoff, Requests, type StoreCall } from '@leasehold/core/store'
+import { callsOf, UNANSWERED } from './calls.js'
 import type { ClientAdapter } from './client/connection.js'
 import { closedError, failureOf, sqlStateOf } from './failure-of.js'
-import { LATER, type Operation, type Request } from './operation.js'
+import type { Operation, Query } from './operation.js'
 import { jsonLiteral } from './sql-text.js'
 import type { SqlNames } from './table-names.js'
 
@@ -37,151 +37,76 @@ const CONFLICTS = new Set(['40001', '40P01'])
 const OF_ONE = /^(22|40|54|55)/
 
 /**
- * Sends the operations of a turn of the event loop together, in one statement for many leases. So a busy process takes few
- * connections, and few commits of the server.
+ * Sends operations in statements for many leases. So a busy process takes few connections, and few commits of the server.
  */
 export class OperationQueue {
   readonly #adapter: ClientAdapter
-  readonly #clock: Clock
   readonly #select: string
-  readonly #most: number
-  #pending: Operation[] = []
-  #isScheduled = false
-  /** The statements, each of which is abandoned when all of its operations are. */
-  readonly #underWay = new Set<AbortableCall>()
-  /** The operations that wait to be repeated, and how to cancel that. */
-  readonly #later = new Map<Operation, () => void>()
+  readonly #requests: Requests<Query, unknown>
 
-  constructor(adapter: ClientAdapter, clock: Clock, names: SqlNames) {
+  constructor(adapter: ClientAdapter, clock: Clock, random: () => number, names: SqlNames) {
     this.#adapter = adapter
-    this.#clock = clock
-    this.#most = Math.max(1, Math.min(STATEMENTS, (adapter.connections ?? Number.POSITIVE_INFINITY) - 1))
     this.#select = names.in('select "leasehold"."leases_run_1"')
+    this.#requests = new Requests(
+      {
+        most: Math.max(1, Math.min(STATEMENTS, (adapter.connections ?? Number.POSITIVE_INFINITY) - 1)),
+        smallest: SMALLEST,
+        largest: LARGEST,
+        send: (operations, call) => this.#send(operations, call),
+        isOfOne: (error) => OF_ONE.test(sqlStateOf(error) ?? ''),
+        pause: (repeats) => backoff(repeats, FIRST_PAUSE, LONGEST_PAUSE, random),
+      },
+      clock,
+    )
   }
 
-  /** Rejects at once with the reason of the abort, and with a `LeaseError` for failures of the server or the client. */
-  run<T>(request: Request<T>, call: StoreCall): Promise<T> {
-    const outcome = new Promise<T>((resolve, reject) => {
-      const isAlone = request.isLarge === true
-      const operation: Operation<T> = { request, call, resolve, reject, isAlone, waitsForLocks: false, repeats: 0 }
-      this.#add(operation as Operation)
-    })
-    return untilAborted(outcome, call)
+  /**
+   * Rejects at once with the reason of the abort, and with a `LeaseError` for failures of the server or the client. `isLarge`:
+   * the operation takes longer than others, and has a statement of its own.
+   */
+  async run<T>(query: Query, toOutcome: (answer: unknown) => T, call: StoreCall, isLarge = false): Promise<T> {
+    try {
+      return toOutcome(await this.#requests.run(query, call, isLarge))
+    } catch (error) {
+      const { operation, leaseName } = query
+      throw call.aborted ? error : failureOf(`${operation} of lease '${leaseName}'`, leaseName, error)
+    }
   }
 
   /** Rejects all operations, and abandons those under way. */
   close(): void {
-    const error = closedError()
-    for (const cancel of this.#later.values()) cancel()
-    for (const { reject } of [...this.#pending.splice(0), ...this.#later.keys()]) reject(error)
-    for (const statement of this.#underWay) statement.abort(error)
+    this.#requests.close(closedError())
   }
 
-  #add(operation: Operation): void {
-    this.#pending.push(operation)
-    if (this.#isScheduled) return
-    this.#isScheduled = true
-    setImmediate(() => {
-      this.#isScheduled = false
-      this.#flush()
-    })
-  }
-
-  #flush(): void {
-    this.#pending = this.#pending.filter(isOpen)
-    while (this.#pending.length > 0 && this.#underWay.size < this.#most) {
-      const free = this.#most - this.#underWay.size
-      const share = Math.min(Math.max(Math.ceil(this.#pending.length / free), SMALLEST), LARGEST)
-      this.#send(this.#take(share))
-    }
-  }
-
-  /** The next operations; one that is alone comes alone. */
-  #take(most: number): readonly Operation[] {
-    const alone = this.#pending.findIndex(({ isAlone }) => isAlone)
-    if (alone === 0) return this.#pending.splice(0, 1)
-    return this.#pending.splice(0, alone < 0 ? most : Math.min(alone, most))
-  }
-
-  #send(operations: readonly Operation[]): void {
+  async #send(operations: readonly Operation[], call: StoreCall): Promise<void> {
     // Rows are locked in the order of their names: two statements must not wait for each other.
     const sorted = operations.toSorted(byName)
-    const statement = new AbortableCall()
-    this.#underWay.add(statement)
-    const removers = sorted.map(({ call }) =>
-      call.onAbort(() => {
-        if (!sorted.some(isOpen)) statement.abort(call.signal.reason)
-      }),
-    )
-    const timeout = Math.max(...sorted.map(({ call }) => call.timeout))
-    const alone = Math.min(Math.ceil(timeout) + AFTER_TIMEOUT, LONGEST_PATIENCE)
+    const alone = Math.min(Math.ceil(call.timeout) + AFTER_TIMEOUT, LONGEST_PATIENCE)
     const patience = sorted.length > 1 ? SHARED_PATIENCE : alone
     const calls = callsOf(sorted)
-    this.#adapter
-      .run(`${this.#select}(${jsonLiteral(calls.list)}, ${patience}) as answers`, statement)
-      .then((rows) => this.#onAnswers(sorted, calls, rows))
-      .catch((error: unknown) => this.#onFailure(sorted, error))
-      .finally(() => {
-        for (const remove of removers) remove()
-        this.#underWay.delete(statement)
-        this.#flush()
-      })
-  }
-
-  #onAnswers(operations: readonly Operation[], calls: Calls, rows: readonly unknown[]): void {
+    let rows: readonly unknown[]
+    try {
+      rows = await this.#adapter.run(`${this.#select}(${jsonLiteral(calls.list)}, ${patience}) as answers`, call)
+    } catch (error) {
+      if (!CONFLICTS.has(sqlStateOf(error) ?? '')) throw error
+      for (const operation of sorted) operation.repeat()
+      return
+    }
     const [text] = Object.values(rows[0] as object)
     const answers = calls.answersIn(JSON.parse(String(text)) as readonly unknown[])
-    for (const [place, operation] of operations.entries()) {
-      if (!isOpen(operation)) continue
-      if (answers[place] !== UNANSWERED) this.#onAnswer(operation, answers[place])
-      else {
-        operation.waitsForLocks = true
-        this.#add(operation)
-      }
-    }
-  }
-
-  #onAnswer(operation: Operation, answer: unknown): void {
-    try {
-      const outcome = operation.request.toOutcome(answer, operation.repeats)
-      if (outcome === LATER) this.#repeat(operation)
-      else operation.resolve(outcome)
-    } catch (error) {
-      fail(operation, error)
-    }
-  }
-
-  #onFailure(operations: readonly Operation[], error: unknown): void {
-    const state = sqlStateOf(error) ?? ''
-    const isRepeated = CONFLICTS.has(state) || (operations.length > 1 && OF_ONE.test(state))
-    for (const operation of operations.filter(isOpen)) {
-      if (isRepeated) this.#repeat(operation)
-      else fail(operation, error)
-    }
-  }
-
-  /** Repeats an operation that has changed nothing, by itself and after a pause. */
-  #repeat(operation: Operation): void {
-    const pause = Math.min(FIRST_PAUSE * 2 ** Math.min(operation.repeats, 16), LONGEST_PAUSE)
-    operation.isAlone = true
-    operation.repeats += 1
-    const cancel = this.#clock.schedule(pause * (0.5 + 0.5 * Math.random()), () => {
-      this.#later.delete(operation)
-      this.#add(operation)
-    })
-    this.#later.set(operation, cancel)
+    for (const [place, operation] of sorted.entries()) onAnswer(operation, answers[place])
   }
 }
 
-function isOpen({ call }: Operation): boolean {
-  return !call.aborted
+function onAnswer(operation: Operation, answer: unknown): void {
+  const { query, repeats } = operation
+  if (answer === UNANSWERED) {
+    query.waitsForLocks = true
+    operation.sendAgain()
+  } else if (query.isRepeated?.(answer, repeats) === true) operation.repeat()
+  else operation.resolve(answer)
 }
 
-function fail({ request, reject }: Operation, error: unknown): void {
-  const { operation, leaseName } = request
-  reject(failureOf(`${operation} of lease '${leaseName}'`, leaseName, error))
-}
-
-function byName({ request: a }: Operation, { request: b }: Operation): number {
+function byName({ query: a }: Operation, { query: b }: Operation): number {
   return a.leaseName < b.leaseName ? -1 : Number(a.leaseName > b.leaseName)
 }

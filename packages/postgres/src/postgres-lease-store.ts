@@ -35,7 +35,7 @@ import {
 import { adapterFor } from './client/client-adapter.js'
 import type { PostgresClient } from './client/postgres-client.js'
 import { migrate } from './migrate.js'
-import { LATER, type Request } from './operation.js'
+import type { Query } from './operation.js'
 import { OperationQueue } from './operation-queue.js'
 import { toColumn } from './sql-text.js'
 import { SqlNames, type TableNames } from './table-names.js'
@@ -72,6 +72,8 @@ export interface PostgresLeaseStoreOptions extends TableNames {
   readonly listen?: PostgresClient | false | undefined
   /** The machine's clock unless given. It is used only for pauses. */
   readonly clock?: Clock | undefined
+  /** Random numbers from 0 to 1, 1 excluded, for pauses; `Math.random` unless given. */
+  readonly random?: (() => number) | undefined
 }
 
 /**
@@ -102,13 +104,13 @@ export class PostgresLeaseStore implements LeaseStore {
   readonly #busyPauses = new Map<string, number>()
 
   constructor(client: PostgresClient, options: PostgresLeaseStoreOptions = {}) {
-    const optionNames = { schema: true, table: true, listen: true, clock: true } as const
+    const optionNames = { schema: true, table: true, listen: true, clock: true, random: true } as const
     checkOptionNames<PostgresLeaseStoreOptions>('PostgresLeaseStore', options, optionNames, { store: this.kind })
-    const { listen = client, clock = systemClock, schema, table } = options
+    const { listen = client, clock = systemClock, random = Math.random, schema, table } = options
     const adapter = adapterFor(client)
     this.#client = client
     this.#names = { ...(schema && { schema }), ...(table && { table }) }
-    this.#queue = new OperationQueue(adapter, clock, new SqlNames({ schema, table }))
+    this.#queue = new OperationQueue(adapter, clock, random, new SqlNames({ schema, table }))
     const listening = listen === false ? {} : listen === client ? adapter : adapterFor(listen)
     this.#turns = new Turns(adapter, listening, clock)
   }
@@ -124,12 +126,13 @@ export class PostgresLeaseStore implements LeaseStore {
     const left = metadata === undefined ? null : JSON.stringify(metadata)
     const id = toColumn(grantId)
     const args = [toColumn(name), id, toColumn(owner), toDuration(ttl), left, queue, this.#turns.channel]
-    const outcome = await this.#run('acquire', name, args, call, (answer, repeats) => {
+    const isRepeated = (answer: unknown, repeats: number) => !queue && repeats < BUSY_REPEATS && isBusy(answer)
+    const toOutcome = (answer: unknown) => {
       const granting = answer as GrantAnswer
-      if (granting[0] === 'busy' && !queue && repeats < BUSY_REPEATS) return LATER
       if (queue) this.#awaitTurn(id, granting)
       return grantOutcome(granting, request)
-    })
+    }
+    const outcome = await this.#run('acquire', name, args, call, toOutcome, { isRepeated })
     if (!outcome.granted && queue) this.#turns.subscribe()
     return outcome
   }
@@ -152,7 +155,10 @@ export class PostgresLeaseStore implements LeaseStore {
     const { name, grantId } = grant
     this.#checks.grant(grant, call, metadata)
     const args = [toColumn(name), toColumn(grantId), JSON.stringify(metadata)]
-    return await this.#run('update', name, args, call, (answer) => renewOutcome(answer as RenewAnswer) ?? LATER)
+    const toOutcome = (answer: unknown) => renewOutcome(answer as RenewAnswer)
+    const outcome = await this.#run('update', name, args, call, toOutcome, { isRepeated: isBusy })
+    if (outcome === undefined) throw this.#locked(grant)
+    return outcome
   }
 
   /** Does not wait for a guard in an open transaction, which still keeps the name from others until it ends. */
@@ -176,7 +182,9 @@ export class PostgresLeaseStore implements LeaseStore {
     let after = ''
     while (true) {
       const args = [toColumn(prefix), after, PAGE]
-      const page = await this.#run('list', prefix, args, call, (answer) => answer as readonly ReadAnswer[], true)
+      const page = await this.#run('list', prefix, args, call, (answer) => answer as readonly ReadAnswer[], {
+        isLarge: true,
+      })
       for (const answer of page) yield readRecordOf(answer)
       const last = page.at(-1)
       if (last === undefined || page.length < PAGE) return
@@ -189,10 +197,8 @@ export class PostgresLeaseStore implements LeaseStore {
     const { name, grantId } = grant
     this.#checks.change(grant, to, call)
     const args = [toColumn(name), toColumn(grantId), toColumn(to.grantId), toColumn(to.owner)]
-    return await this.#run('change', name, args, call, (answer) => {
-      const granting = answer as GrantAnswer
-      return granting[0] === 'busy' ? LATER : grantOutcome(granting, { ...to, name })
-    })
+    const toOutcome = (answer: unknown) => grantOutcome(answer as GrantAnswer, { ...to, name })
+    return await this.#run('change', name, args, call, toOutcome, { isRepeated: isBusy })
   }
 
   /**
@@ -261,7 +267,7 @@ export class PostgresLeaseStore implements LeaseStore {
       const exceptions = new Map(answer as readonly (readonly [number, RenewAnswer])[])
       return grants.map((grant, place) => renewOutcome(exceptions.get(place)) ?? this.#locked(grant))
     }
-    return await this.#run('renew', name, args, call, toOutcomes, grants.length > 1)
+    return await this.#run('renew', name, args, call, toOutcomes, { isLarge: grants.length > 1 })
   }
 
   #locked({ name, owner }: Grant): LeaseUnavailableError {
@@ -299,11 +305,22 @@ export class PostgresLeaseStore implements LeaseStore {
     leaseName: string,
     args: readonly unknown[],
     call: StoreCall,
-    toOutcome: Request<T>['toOutcome'],
-    isLarge = false,
+    toOutcome: (answer: unknown) => T,
+    { isLarge, isRepeated }: { readonly isLarge?: boolean; readonly isRepeated?: Query['isRepeated'] } = {},
   ): Promise<T> {
-    return await this.#queue.run({ operation, leaseName, call: [operation, ...args], isLarge, toOutcome }, call)
+    return await this.#queue.run(
+      { operation, leaseName, call: [operation, ...args], isRepeated },
+      toOutcome,
+      call,
+      isLarge,
+    )
   }
+}
+
+/** Whether another transaction has locked the row, so that nothing was done. */
+function isBusy(answer: unknown): boolean {
+  const [word] = answer as GrantAnswer | RenewAnswer
+  return word === 'busy' || word === 'locked'
 }
 
 function turnOf(id: string): string {
