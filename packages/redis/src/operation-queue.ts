@@ -1,23 +1,23 @@
 import type { Clock } from '@leasehold/core'
-import type { StoreCall } from '@leasehold/core/store'
+import { type Operation as QueuedOperation, Requests, type StoreCall } from '@leasehold/core/store'
 import type { Answer } from './answers.js'
-import type { Connection } from './client/connection.js'
+import type { Connection, ScriptCall } from './client/connection.js'
 import { hashTag } from './client/key-slot.js'
 import { closedError, type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
-import { Operation, type Outcomes, type Request, SentCall } from './operation.js'
-
-/** The most operations of single callers in one call of the script. */
-const LARGEST_CALL = 128
-
-/** All operations under way are divided into at least so many calls, so that client and server work at the same time. */
-const CALLS = 4
-const SMALLEST_CALL = 8
+import type { NodeTraffic } from './client/traffic.js'
+import { failureOf } from './failure-of.js'
+import { leaseScript, leaseScriptSha } from './script/lease-script.js'
 
 /**
- * How many operations of single callers are on their way at most. A crowd of waiters must not delay the heartbeats, which go
- * past them. In a cluster there is no limit, because a node that hangs would hold up the operations on the others.
+ * How many calls of the script for single callers are under way at most, so that client and server work at the same time, but
+ * a crowd of waiters does not delay the heartbeats, which go past them. In a cluster there is no limit, because a node that
+ * hangs would hold up the operations on the others.
  */
-const MOST_UNDER_WAY = CALLS * LARGEST_CALL
+const CALLS = 4
+
+/** How many operations of single callers share a call. */
+const SMALLEST_CALL = 8
+const LARGEST_CALL = 128
 
 /** The most operations of one caller in one call: while the script runs, the server serves no other client. */
 const LARGEST_BULK = 512
@@ -39,20 +39,43 @@ export interface CallContext {
   readonly floorKey?: string | undefined
 }
 
-/**
- * Sends operations as calls of the script. Operations of one turn of the event loop share a call; in a cluster only those
- * with the same hash tag. An operation that is aborted before it is sent is never sent.
- */
+/** One operation of the script on one lease. */
+export interface Request<T> {
+  /** The name of the operation, such as `renew`. */
+  readonly operation: string
+  readonly leaseName: string
+  readonly key: string
+  /** The arguments, as the script reads them. */
+  readonly args: string
+  readonly toOutcome: (answer: Answer, leaseName: string) => T
+}
+
+/** The requests of one caller. Their answers have the same order. */
+interface Query {
+  readonly requests: readonly Omit<Request<unknown>, 'toOutcome'>[]
+  /** Since when it waits for its answer. */
+  readonly since: number
+  sent: SentCall | undefined
+}
+
+type Operation = QueuedOperation<Query, readonly Answer[]>
+
+/** A call of the script, over one connection to one node. */
+interface SentCall {
+  readonly connection: Connection
+  readonly traffic: NodeTraffic
+  /** Whether one of the operations was aborted, so that it is about to be seen whether the connection is silent. */
+  isDoubted: boolean
+}
+
+/** Sends operations as calls of the script; in a cluster, only those with the same hash tag share a call. */
 export class OperationQueue {
   readonly #connection: LazyConnection
   readonly #clock: Clock
   readonly #clustered: boolean
-  readonly #prelude: readonly [string, string]
+  readonly #prelude: readonly [life: string, caller: string]
   readonly #floorKey: string | undefined
-  #pending: Operation[] = []
-  #isScheduled = false
-  /** How many operations of single callers have been sent and are not settled yet. */
-  #underWay = 0
+  readonly #requests: Requests<Query, readonly Answer[]>
 
   constructor(connection: LazyConnection, clock: Clock, { recordLife, channel, clustered, floorKey }: CallContext) {
     this.#connection = connection
@@ -61,205 +84,196 @@ export class OperationQueue {
     this.#floorKey = floorKey
     const place = `${clustered ? 'clustered' : 'single'} ${floorKey === undefined ? 'alone' : 'member'}`
     this.#prelude = [String(recordLife * 1_000), `${channel} ${place}`]
+    this.#requests = new Requests(
+      {
+        most: clustered ? Number.POSITIVE_INFINITY : CALLS,
+        smallest: clustered ? LARGEST_CALL : SMALLEST_CALL,
+        largest: LARGEST_CALL,
+        send: (operations, call) => this.#send(operations, call),
+        isOfOne: (error) => SCATTERED.test(messageOf(error)),
+        ...(clustered && { divide: byTag }),
+      },
+      clock,
+    )
   }
 
   /** Rejects at once with the reason of the abort, and with a `LeaseError` for failures of the server or the client. */
-  run<T>(request: Request<T>, call: StoreCall): Promise<T> {
-    return new Promise((resolve, reject) => {
-      const operation = new Operation<T>(request, { resolve, reject }, 0, this.#clock.now()) as Operation
-      const removeListener = call.onAbort(() => this.#abort(operation, call))
-      operation.onSettled = () => {
-        removeListener()
-        if (operation.isTaken) this.#underWay -= 1
-        this.#schedule()
-      }
-      if (operation.isSettled) return
-      this.#pending.push(operation)
-      this.#schedule()
-    })
+  async run<T>(request: Request<T>, call: StoreCall): Promise<T> {
+    const query: Query = { requests: [request], since: this.#clock.now(), sent: undefined }
+    try {
+      const [answer] = await this.#requests.run(query, call)
+      return this.#outcomeOf(request, answer)
+    } catch (error) {
+      throw this.#failureOf(request, error, query, call)
+    }
   }
 
   /** Runs operations in few large calls. An error stands for each operation whose outcome is unknown. */
   async runMany<T>(requests: readonly Request<T>[], call: StoreCall): Promise<(T | Error)[]> {
-    const outcomes: (T | Error)[] = new Array(requests.length)
-    let left = requests.length
-    let settled = (): void => {}
-    const settle = (outcome: T | Error, place: number): void => {
-      outcomes[place] = outcome
-      left -= 1
-      if (left === 0) settled()
-    }
-    const each: Outcomes<T> = { resolve: settle, reject: (error, place) => settle(error as Error, place) }
-    const now = this.#clock.now()
-    const operations = requests.map((request, place) => new Operation(request, each, place, now) as Operation)
-    const removeListener = call.onAbort(() => {
-      for (const operation of operations) if (!operation.isSettled) this.#abort(operation, call)
-    })
-    this.#sendInCalls(operations.filter(isOpen), LARGEST_BULK)
-    if (left > 0) {
-      await new Promise<void>((resolve) => {
-        settled = resolve
-      })
-    }
-    removeListener()
-    return outcomes
-  }
-
-  /** Rejects the operations that are not sent yet; those under way end with their connection. */
-  close(): void {
-    rejectAll(this.#pending.splice(0), closedError())
-  }
-
-  #schedule(): void {
-    if (this.#isScheduled || this.#pending.length === 0) return
-    this.#isScheduled = true
-    setImmediate(() => {
-      this.#isScheduled = false
-      this.#flush()
-    })
-  }
-
-  #flush(): void {
-    const taken = this.#take(this.#clustered ? Number.POSITIVE_INFINITY : MOST_UNDER_WAY - this.#underWay)
-    this.#underWay += taken.length
-    const share = Math.ceil(this.#underWay / CALLS)
-    this.#sendInCalls(taken, Math.min(Math.max(share, SMALLEST_CALL), LARGEST_CALL))
-  }
-
-  /** Takes the first open operations from the queue, and drops the settled ones before them. */
-  #take(most: number): readonly Operation[] {
-    const taken: Operation[] = []
-    let next = 0
-    for (; next < this.#pending.length && taken.length < most; next += 1) {
-      const operation = this.#pending[next]
-      if (operation === undefined || operation.isSettled) continue
-      operation.isTaken = true
-      taken.push(operation)
-    }
-    this.#pending.splice(0, next)
-    return taken
-  }
-
-  #sendInCalls(pending: readonly Operation[], largest: number): void {
-    for (const group of this.#clustered ? byTag(pending) : [pending]) {
-      if (group.length <= largest) this.#send(group, false)
-      else for (let from = 0; from < group.length; from += largest) this.#send(group.slice(from, from + largest), false)
-    }
-  }
-
-  #send(operations: readonly Operation[], isByText: boolean): void {
-    if (operations.length === 0) return
-    const { current } = this.#connection
-    if (current !== undefined) {
-      this.#prepare(current, operations, isByText)
-      return
-    }
-    this.#connection.connect().then(
-      (connection) => this.#prepare(connection, operations.filter(isOpen), isByText),
-      (error: unknown) => rejectAll(operations, error),
-    )
-  }
-
-  #prepare(connection: Connection, operations: readonly Operation[], isByText: boolean): void {
-    const [first] = operations
-    if (first === undefined) return
-    const { key } = first.request
-    const traffic = connection.traffic.begin(connection.nodeOf(key), this.#clock.now())
-    const call = new SentCall(connection, traffic, operations, isByText)
-    for (const operation of operations) operation.call = call
-    const preparing = connection.prepare(key)
-    if (preparing === undefined) this.#call(call)
+    const parts: Promise<(T | Error)[]>[] = []
+    if (this.#clustered) parts.push(Promise.all(requests.map((request) => this.run(request, call).catch(toError))))
     else {
-      preparing.then(
-        () => this.#callOpen(call),
-        (error: unknown) => this.#onFailure(call, error),
-      )
+      for (let from = 0; from < requests.length; from += LARGEST_BULK) {
+        parts.push(this.#runTogether(requests.slice(from, from + LARGEST_BULK), call))
+      }
     }
+    return (await Promise.all(parts)).flat()
   }
 
-  #callOpen(call: SentCall): void {
-    call.operations = call.operations.filter(isOpen)
-    if (call.operations.length === 0) this.#ended(call)
-    else this.#call(call)
+  /** Rejects the operations; the calls under way end with their connection. */
+  close(): void {
+    this.#requests.close(closedError())
   }
 
-  #call(call: SentCall): void {
-    call.run(this.#prelude, this.#floorKey).then(
-      (answers) => this.#onAnswers(call, answers as string | readonly Answer[]),
-      (error: unknown) => this.#onFailure(call, error),
-    )
-  }
-
-  /** A single answer is that to each of the operations. */
-  #onAnswers(call: SentCall, answers: string | readonly Answer[]): void {
-    this.#ended(call)
-    const { operations } = call
-    for (let place = 0; place < operations.length; place += 1) {
-      const answer = typeof answers === 'string' ? answers : answers[place]
-      if (answer === undefined) operations[place]?.fail(new Error('the script returned too few answers'))
-      else if (answer[0] === 'failed') this.#onFailure(call, new Error(answer[1]), operations.slice(place, place + 1))
-      else operations[place]?.answer(answer)
+  async #runTogether<T>(requests: readonly Request<T>[], call: StoreCall): Promise<(T | Error)[]> {
+    const query: Query = { requests, since: this.#clock.now(), sent: undefined }
+    let answers: readonly Answer[] = []
+    let failure: unknown
+    try {
+      answers = await this.#requests.runAtOnce(query, call)
+    } catch (error) {
+      failure = error
     }
+    return requests.map((request, place) => {
+      try {
+        if (failure !== undefined) throw failure
+        return this.#outcomeOf(request, answers[place])
+      } catch (error) {
+        return toError(this.#failureOf(request, error, query, call))
+      }
+    })
   }
 
-  #onFailure(call: SentCall, error: unknown, failed?: readonly Operation[]): void {
-    if (failed === undefined) this.#ended(call)
-    const operations = failed ?? call.operations
-    const message = error instanceof Error ? error.message : ''
-    if (!call.isByText && message.startsWith('NOSCRIPT')) this.#send(operations.filter(isOpen), true)
-    else if (operations.length > 1 && SCATTERED.test(message)) {
-      for (const one of operations.filter(isOpen)) this.#send([one], false)
-    } else {
-      // A master that has become a replica: the client finds the new master when it connects.
-      if (message.startsWith('READONLY')) this.#connection.drop(call.connection)
-      rejectAll(operations, error)
+  #send(operations: readonly Operation[], call: StoreCall): Promise<void> {
+    const { current } = this.#connection
+    if (current !== undefined) return this.#sendOver(current, operations, call, false)
+    return this.#connection
+      .connect()
+      .then((connection) => this.#sendOver(connection, operations.filter(isOpen), call, false))
+  }
+
+  async #sendOver(
+    connection: Connection,
+    operations: readonly Operation[],
+    call: StoreCall,
+    isByText: boolean,
+  ): Promise<void> {
+    const key = operations[0]?.query.requests[0]?.key
+    if (key === undefined) return
+    const traffic = connection.traffic.begin(connection.nodeOf(key), this.#clock.now())
+    const sent: SentCall = { connection, traffic, isDoubted: false }
+    for (const { query } of operations) query.sent = sent
+    let open = operations
+    try {
+      const preparing = connection.prepare(key)
+      if (preparing !== undefined) {
+        await preparing
+        open = operations.filter(isOpen)
+        if (open.length === 0) return
+      }
+      settle(open, await connection.run(this.#callOf(open, isByText), call))
+      return
+    } catch (error) {
+      if (isByText || !messageOf(error).startsWith('NOSCRIPT')) throw error
+    } finally {
+      connection.traffic.end(traffic, this.#clock.now())
     }
+    await this.#sendOver(connection, open.filter(isOpen), call, true)
   }
 
-  #ended({ connection, traffic }: SentCall): void {
-    connection.traffic.end(traffic, this.#clock.now())
+  #callOf(operations: readonly Operation[], isByText: boolean): ScriptCall {
+    const [life, caller] = this.#prelude
+    const keys: string[] = []
+    const args: string[] = []
+    const name = operations[0]?.query.requests[0]?.operation
+    const isShared = operations.every(({ query: { requests } }) => requests[0]?.operation === name)
+    for (const { query } of operations) {
+      for (const request of query.requests) {
+        keys.push(request.key)
+        args.push(isShared ? request.args : `${request.operation} ${request.args}`)
+      }
+    }
+    if (this.#floorKey !== undefined) keys.push(this.#floorKey)
+    const each = isShared && name === 'renew' ? [args.join(' ')] : args
+    each.unshift(life, isShared ? `${caller} ${name}` : caller)
+    return isByText
+      ? { command: 'EVAL', script: leaseScript, keys, args: each }
+      : { command: 'EVALSHA', script: leaseScriptSha, keys, args: each }
   }
 
-  /** Rejects an operation whose attempt was aborted. Its connection is dropped if it has been silent for too long. */
-  #abort(operation: Operation, { signal }: StoreCall): void {
-    operation.abort(signal.reason)
-    const { call } = operation
+  #outcomeOf<T>({ leaseName, toOutcome }: Request<T>, answer: Answer | undefined): T {
+    if (answer === undefined) throw new Error('the script returned too few answers')
+    if (answer[0] === 'failed') throw new Error(answer[1])
+    return toOutcome(answer, leaseName)
+  }
+
+  /** The error of an operation; the reason where it was aborted. Drops a connection that does not serve. */
+  #failureOf({ operation, leaseName }: Request<unknown>, error: unknown, query: Query, call: StoreCall): unknown {
+    if (call.aborted) {
+      this.#onAbort(query)
+      return error
+    }
+    // A master that has become a replica: the client finds the new master when it connects.
+    if (query.sent !== undefined && messageOf(error).startsWith('READONLY')) {
+      this.#connection.drop(query.sent.connection)
+    }
+    return failureOf(operation, leaseName, error)
+  }
+
+  /** Drops the connection of an operation whose attempt was aborted, if it has been silent for too long. */
+  #onAbort({ since, sent }: Query): void {
     // A slow server, or a busy process, answers late. So the longer the operation has waited, the longer the silence must be.
-    const stall = Math.max(STALL_TIMEOUT, (this.#clock.now() - operation.since) / 2)
-    if (call === undefined) {
+    const stall = Math.max(STALL_TIMEOUT, (this.#clock.now() - since) / 2)
+    if (sent === undefined) {
       if (this.#connection.openingFor >= stall) this.#connection.giveUpOpening()
       return
     }
-    call.onAbort()
-    if (call.isDoubted) return
-    call.isDoubted = true
+    if (sent.isDoubted) return
+    sent.isDoubted = true
     // After a blocked event loop, time limits end before the answers are read that have come meanwhile.
-    setImmediate(() => this.#dropIfSilent(call, stall))
+    setImmediate(() => this.#dropIfSilent(sent, stall))
   }
 
-  #dropIfSilent(call: SentCall, stall: number): void {
-    call.isDoubted = false
-    if (call.traffic.openCalls === 0 || this.#clock.now() - call.traffic.silentSince < stall) return
+  #dropIfSilent(sent: SentCall, stall: number): void {
+    sent.isDoubted = false
+    if (sent.traffic.openCalls === 0 || this.#clock.now() - sent.traffic.silentSince < stall) return
     // In a cluster, calls to other nodes may still be answered.
-    if (!this.#clustered) this.#connection.drop(call.connection)
+    if (!this.#clustered) this.#connection.drop(sent.connection)
     else if (this.#connection.openingFor >= stall) this.#connection.giveUpOpening()
-    else this.#connection.replace(call.connection)
+    else this.#connection.replace(sent.connection)
+  }
+}
+
+/** A single answer is that to each of the operations. */
+function settle(operations: readonly Operation[], answers: unknown): void {
+  let from = 0
+  for (const operation of operations) {
+    const { requests } = operation.query
+    const to = from + requests.length
+    const own =
+      typeof answers === 'string' ? requests.map(() => answers) : (answers as readonly Answer[]).slice(from, to)
+    operation.resolve(own)
+    from = to
   }
 }
 
 function isOpen(operation: Operation): boolean {
-  return !operation.isSettled
+  return operation.isOpen
 }
 
-function rejectAll(operations: readonly Operation[], error: unknown): void {
-  for (const operation of operations) operation.fail(error)
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : ''
+}
+
+function toError(error: unknown): Error {
+  return error as Error
 }
 
 /** The script may only touch the keys of one slot. */
 function byTag(operations: readonly Operation[]): Iterable<readonly Operation[]> {
   const groups = new Map<string, Operation[]>()
   for (const operation of operations) {
-    const tag = hashTag(operation.request.key)
+    const tag = hashTag(operation.query.requests[0]?.key ?? '')
     const group = groups.get(tag)
     if (group === undefined) groups.set(tag, [operation])
     else group.push(operation)
