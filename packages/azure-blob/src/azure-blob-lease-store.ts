@@ -2,6 +2,7 @@ import type { BlobServiceClient, BlockBlobClient, ContainerClient } from '@azure
 import {
   type Clock,
   type Grant,
+  isLocked,
   LeaseConfigurationError,
   type LeaseRecord,
   type LeaseStore,
@@ -32,7 +33,7 @@ import { type Found, holderOf, type LeaseResource } from './lease-resource.js'
 import { LeaseResources } from './lease-resources.js'
 import { RecordedGrants } from './recorded-grants.js'
 import { codeOf, isLeaseConflict, isStatus, isUnmet } from './service-answer.js'
-import { grantIn, isLocked, METADATA_ROOM, toRecord } from './stored-grant.js'
+import { grantIn, METADATA_ROOM, toRecord } from './stored-grant.js'
 import { UnrecordedGrants } from './unrecorded-grants.js'
 import { KNOWN_NAMES } from './write-time.js'
 
@@ -293,5 +294,5 @@ function reasonOf(error: unknown, { name, grantId }: Grant, found: Found | undef
   if (found === undefined) return 'deleted'
   if (codeOf(error) === 'LeaseIsBrokenAndCannotBeRenewed') return 'broken'
   const stored = grantIn(name, found.metadata)
-  return isLocked(found.state) || (stored !== undefined && stored.grantId !== grantId) ? 'taken' : 'expired'
+  return isLocked(found) || (stored !== undefined && stored.grantId !== grantId) ? 'taken' : 'expired'
 }

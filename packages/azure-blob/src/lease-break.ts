@@ -1,9 +1,9 @@
-import type { Clock } from '@leasehold/core'
+import { type Clock, isLocked } from '@leasehold/core'
 import { anotherGrant, type BreakOptions, nothingToBreak, type StoreCall } from '@leasehold/core/store'
 import { type AzureBlobConditions, requireMet } from './conditions.js'
 import type { Found, LeaseResource } from './lease-resource.js'
 import { isLeaseConflict, isStatus } from './service-answer.js'
-import { grantIn, isLocked, type StoredGrant, toSeconds, withGrant } from './stored-grant.js'
+import { grantIn, type StoredGrant, toSeconds, withGrant } from './stored-grant.js'
 import { isSettled, settling } from './write-time.js'
 
 interface Breaking extends BreakOptions {
@@ -71,7 +71,7 @@ async function writeReason(
   { reason }: Pick<Breaking, 'reason'>,
   signal: AbortSignal,
 ): Promise<Reasoned> {
-  if (reason === undefined || stored === undefined || !isLocked(found.state)) return { isOvertaken: false }
+  if (reason === undefined || stored === undefined || !isLocked(found)) return { isOvertaken: false }
   const record = { ...stored, metadata: { ...stored.metadata, breakReason: reason } }
   const written = await resource.write(withGrant(found.metadata, record), stored.grantId, found, signal)
   const etag = resource.kind === 'blob' ? written?.etag : undefined

@@ -1,7 +1,7 @@
 import type { BlobLeaseClient, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
-import type { LeaseRecord, LeaseState } from '@leasehold/core'
+import { isLocked, type LeaseRecord, type LeaseState } from '@leasehold/core'
 import { createOnce, unless } from './service-answer.js'
-import { type BlobMetadata, grantIn, isLocked, type LeaseStatus, toRecord } from './stored-grant.js'
+import { type BlobMetadata, grantIn, type LeaseStatus, toRecord } from './stored-grant.js'
 import type { WriteStamp } from './write-time.js'
 
 /** The state of a blob or a container in an answer of the service. */
@@ -96,7 +96,7 @@ export class LeaseResource {
 }
 
 export function holderOf(name: string, found: Found | undefined): { holder?: LeaseRecord } {
-  if (found === undefined || !isLocked(found.state)) return {}
+  if (found === undefined || !isLocked(found)) return {}
   const holder = toRecord(name, grantIn(name, found.metadata), found)
   return holder === undefined ? {} : { holder }
 }

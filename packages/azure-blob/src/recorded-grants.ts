@@ -1,13 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LeaseOperationOptions } from '@azure/storage-blob'
-import type { Clock, Grant, LeaseRecord, Metadata } from '@leasehold/core'
+import { type Clock, type Grant, isLocked, type LeaseRecord, type Metadata } from '@leasehold/core'
 import { type AcquireOutcome, type AcquireRequest, type StoreCall, withoutBreakReason } from '@leasehold/core/store'
 import { type AzureBlobConditions, requireMet } from './conditions.js'
 import { createIsOff } from './failure-of.js'
 import { LastWrites } from './last-writes.js'
 import { type Found, holderOf, type LeaseResource } from './lease-resource.js'
 import { isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
-import { grantIn, isLocked, type StoredGrant, toRecord, toSeconds, withGrant } from './stored-grant.js'
+import { grantIn, type StoredGrant, toRecord, toSeconds, withGrant } from './stored-grant.js'
 import { endOfSecond, isSettled, settling } from './write-time.js'
 
 /**
@@ -43,10 +43,9 @@ export class RecordedGrants {
     // An older record may have returned within this second, over a grant of this second. On a container, another write
     // in this second would not be noticed either.
     if (!isRepeated && (isOnContainer ? !isSettled(found) : this.#writes.mayHaveReturned(name, found))) {
-      if (isOnContainer && isLocked(found.state) && stored !== undefined)
-        return { granted: false, ...holderOf(name, found) }
+      if (isOnContainer && isLocked(found) && stored !== undefined) return { granted: false, ...holderOf(name, found) }
       // A locked name is refused without a pause, unless the lease is ours already: see #grant.
-      if (isOnContainer || !isLocked(found.state)) {
+      if (isOnContainer || !isLocked(found)) {
         await settling(this.#clock, call)
         // Another write of the same second has the same time: only a look after that second shows the last one.
         if (isOnContainer) return undefined
@@ -103,7 +102,7 @@ export class RecordedGrants {
     signal: AbortSignal,
   ): Promise<LeaseRecord | undefined> {
     const stored = grantIn(name, found.metadata)
-    if (stored === undefined || !isLocked(found.state)) return toRecord(name, stored, found)
+    if (stored === undefined || !isLocked(found)) return toRecord(name, stored, found)
     // Between the lease and the write of the record, the record is that of the last holder.
     const isInForce = (await resource.findUnder(stored.grantId, signal)) !== undefined
     return toRecord(name, isInForce ? stored : undefined, found)

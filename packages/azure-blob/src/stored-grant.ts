@@ -1,4 +1,11 @@
-import { type Grant, LeaseConfigurationError, type LeaseRecord, type LeaseState, type Metadata } from '@leasehold/core'
+import {
+  type Grant,
+  isLocked,
+  LeaseConfigurationError,
+  type LeaseRecord,
+  type LeaseState,
+  type Metadata,
+} from '@leasehold/core'
 
 /** The metadata of a blob or a container at the service: names without case, values in ASCII. */
 export type BlobMetadata = Readonly<Record<string, string>>
@@ -104,11 +111,6 @@ export function toSeconds(duration: number): number {
   return duration === Number.POSITIVE_INFINITY ? -1 : Math.ceil(duration / 1_000)
 }
 
-/** Whether a lease is in force. */
-export function isLocked(state: LeaseState): boolean {
-  return state === 'leased' || state === 'breaking'
-}
-
 /** The lease of a blob or container, as the service tells it to everybody. It does not tell how much time is left. */
 export interface LeaseStatus {
   readonly state: LeaseState
@@ -120,19 +122,16 @@ export interface LeaseStatus {
  * The record of a name; state and duration are the service's. `stored` is `undefined` where the lease has no record: another
  * program took it, or the holder has not written the record yet.
  */
-export function toRecord(
-  name: string,
-  stored: StoredGrant | undefined,
-  { state, infinite }: LeaseStatus,
-): LeaseRecord | undefined {
+export function toRecord(name: string, stored: StoredGrant | undefined, status: LeaseStatus): LeaseRecord | undefined {
+  const { state, infinite } = status
   const isEndless = state === 'leased' && infinite
   const lasting: Pick<LeaseRecord, 'duration' | 'remaining'> = {
-    ...(isLocked(state) && { duration: infinite ? 'infinite' : 'fixed' }),
+    ...(isLocked(status) && { duration: infinite ? 'infinite' : 'fixed' }),
     ...(isEndless && { remaining: Number.POSITIVE_INFINITY }),
   }
   if (stored !== undefined) {
     const { previous, ...record } = stored
-    return { ...record, ...(isLocked(state) && previous !== undefined ? { previous } : {}), ...lasting, state }
+    return { ...record, ...(isLocked(status) && previous !== undefined ? { previous } : {}), ...lasting, state }
   }
   if (state === 'available') return undefined
   const ttl = isEndless ? { ttl: Number.POSITIVE_INFINITY } : {}

@@ -1,10 +1,10 @@
-import type { Clock, Grant, LeaseRecord } from '@leasehold/core'
+import { type Clock, type Grant, isLocked, type LeaseRecord } from '@leasehold/core'
 import { type AcquireOutcome, type AcquireRequest, RecentMap, type StoreCall } from '@leasehold/core/store'
 import { type AzureBlobConditions, conditionalOn } from './conditions.js'
 import { createIsOff } from './failure-of.js'
 import { type Found, holderOf, type LeaseResource } from './lease-resource.js'
 import { isLeaseConflict, isStatus, isUnmet } from './service-answer.js'
-import { isLocked, toRecord, toSeconds } from './stored-grant.js'
+import { toRecord, toSeconds } from './stored-grant.js'
 import { KNOWN_NAMES, settling } from './write-time.js'
 
 /** A grant of this store, and when its last confirmed request was sent, on the local clock. */
@@ -89,7 +89,7 @@ export class UnrecordedGrants {
   ): Promise<LeaseRecord | undefined> {
     const record = toRecord(name, undefined, found)
     const own = this.#own.get(name)
-    if (record === undefined || own === undefined || !isLocked(found.state)) return record
+    if (record === undefined || own === undefined || !isLocked(found)) return record
     if ((await resource.findUnder(own.grant.grantId, signal)) === undefined) return record
     const { grantId, owner, fencingToken, ttl } = own.grant
     const known = { ...record, grantId, owner, fencingToken, ttl }

@@ -1,4 +1,4 @@
-import { LeaseRecord, type LeaseState } from '@leasehold/core'
+import { isLocked, LeaseRecord, type LeaseState } from '@leasehold/core'
 import { durationText, instantText } from './duration-text.js'
 import { type Cell, type Colour, writeTable } from './table.js'
 import { type Terminal, writeJSON } from './terminal.js'
@@ -29,14 +29,14 @@ export function writeLeases(
 function leaseRow(name: string, record: LeaseRecord | undefined): readonly Cell[] {
   if (record === undefined) return [name, ['none', 'dim'], '-', '-', '-', '-', '-']
   const { state, owner, grantedAt, fencingToken, remaining, waiters } = record
-  const isLocked = isHeld(record)
+  const locked = isLocked(record)
   return [
     name,
     [state, colours[state]],
-    isLocked ? owner || 'unknown' : '-',
-    isLocked && grantedAt !== undefined ? instantText(grantedAt) : '-',
+    locked ? owner || 'unknown' : '-',
+    locked && grantedAt !== undefined ? instantText(grantedAt) : '-',
     String(fencingToken),
-    isLocked && remaining !== undefined ? durationText(remaining) : '-',
+    locked && remaining !== undefined ? durationText(remaining) : '-',
     waiters === undefined ? '-' : String(waiters),
   ]
 }
@@ -44,8 +44,4 @@ function leaseRow(name: string, record: LeaseRecord | undefined): readonly Cell[
 /** The record as JSON; of a name without a record, its name and the state `none`. */
 export function leaseJSON(name: string, record: LeaseRecord | undefined): Readonly<Record<string, unknown>> {
   return record === undefined ? { name, state: 'none' } : LeaseRecord.toJSON(record)
-}
-
-export function isHeld({ state }: LeaseRecord): boolean {
-  return state === 'leased' || state === 'breaking'
 }

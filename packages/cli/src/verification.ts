@@ -1,6 +1,5 @@
-import { type LeaseStore, listLeases, releaseLease, type StoreOperationOptions } from '@leasehold/core'
+import { isLocked, type LeaseStore, listLeases, releaseLease, type StoreOperationOptions } from '@leasehold/core'
 import { checkStoreLaw, type StoreLaw, type StoreSubject } from '@leasehold/testkit'
-import { isHeld } from './lease-table.js'
 import type { Terminal } from './terminal.js'
 
 /** How many ttls a law may take at most; and at least so many milliseconds. */
@@ -43,7 +42,7 @@ export async function releaseAll(
   for (const each of [prefix, prefix.toUpperCase(), `/${prefix}`]) {
     for await (const record of listLeases(store, each, options)) {
       names += 1
-      if (isHeld(record)) await releaseLease(store, record.name, { grantId: record.grantId, ...options })
+      if (isLocked(record)) await releaseLease(store, record.name, { grantId: record.grantId, ...options })
     }
   }
   return names

@@ -1,6 +1,7 @@
 import {
   type Clock,
   type Grant,
+  isLocked,
   type LeaseRecord,
   type LeaseStore,
   type Metadata,
@@ -32,16 +33,7 @@ import { LeaseKeys } from './lease-keys.js'
 import { LeaseLocks } from './lease-locks.js'
 import type { LeaseValue } from './lease-value.js'
 import { LONGEST_LOCK_DELAY, Sessions } from './sessions.js'
-import {
-  granted,
-  isLocked,
-  recordOf,
-  type SeenEntry,
-  type Standing,
-  standingOf,
-  tokenOf,
-  vacatedFor,
-} from './standing.js'
+import { granted, recordOf, type SeenEntry, type Standing, standingOf, tokenOf, vacatedFor } from './standing.js'
 import { lock, unchanged, unlock } from './transaction.js'
 
 const SECOND = 1_000

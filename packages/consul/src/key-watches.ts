@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Clock, LeaseConfigurationError, LeaseUnauthorisedError } from '@leasehold/core'
+import { type Clock, isLocked, LeaseConfigurationError, LeaseUnauthorisedError } from '@leasehold/core'
 import { AbortableCall, MessageListeners, pause, type StoreCall } from '@leasehold/core/store'
 import type { LeaseKeys } from './lease-keys.js'
 import { type SeenEntry, standingOf } from './standing.js'
@@ -131,9 +131,9 @@ class KeyWatch {
 
   /** The lock-delay begins when the session ends: nothing announces its end. */
   #lockedFor(entry: SeenEntry): number {
-    const { state, remaining } = standingOf(entry)
-    if (state === 'leased' || state === 'breaking') return remaining ?? Number.POSITIVE_INFINITY
-    return state === 'expired' && this.#wasHeld ? (entry.value?.lockDelay ?? 0) : 0
+    const standing = standingOf(entry)
+    if (isLocked(standing)) return standing.remaining ?? Number.POSITIVE_INFINITY
+    return standing.state === 'expired' && this.#wasHeld ? (entry.value?.lockDelay ?? 0) : 0
   }
 
   /** One after the other: the first one is usually granted the name, and the next entry then shows it. */

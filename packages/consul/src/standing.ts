@@ -1,4 +1,4 @@
-import type { LeaseRecord } from '@leasehold/core'
+import { isLocked, type LeaseRecord } from '@leasehold/core'
 import type { AcquireOutcome } from '@leasehold/core/store'
 import type { KvEntry } from './kv-entry.js'
 import { grantOf, type LeaseValue } from './lease-value.js'
@@ -41,10 +41,6 @@ export function vacatedFor({ session, value, unchanged }: SeenEntry, longestLock
   const isVacated = session === '' && value !== undefined && value.released !== true && value.breakPeriod === undefined
   if (!isVacated || value.lockDelay < longestLockDelay || value.ttl <= longestLockDelay) return 0
   return Math.max(value.ttl + MARGIN - unchanged, 0)
-}
-
-export function isLocked({ state }: Standing): boolean {
-  return state === 'leased' || state === 'breaking'
 }
 
 /** Where the holder is of another program, it is not known. */

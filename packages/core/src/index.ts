@@ -36,7 +36,14 @@ export type { RenewAt } from './renewal/renew-at-strategy.js'
 export type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
 export type { Held, LeasedWork } from './run/lease-run.js'
 export type { SelfFenceMode } from './self-fence/fence-times.js'
-export { Grant, type LeaseDuration, LeaseRecord, type LeaseState, type Metadata } from './store/lease-record.js'
+export {
+  Grant,
+  isLocked,
+  type LeaseDuration,
+  LeaseRecord,
+  type LeaseState,
+  type Metadata,
+} from './store/lease-record.js'
 export type { LeaseStore, StoreLimits } from './store/lease-store.js'
 export { breakLease, listLeases, readLease, releaseLease, type StoreOperationOptions } from './store/operations.js'
 export { type WatchLeaseOptions, watchLease } from './store/watch-lease.js'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
-import { isLocked } from '@leasehold/core/store'
+import { isLockedAt } from '@leasehold/core/store'
 import { type Boot, bootOfFile, databaseFile } from './boot.js'
 import { checkEpochs, endOfTokens, epochFor, firstToken, largerOf, tokenNow } from './fencing-epoch.js'
 import { type LeaseChange, type LeaseEntry, leaseEntries } from './lease-entry.js'
@@ -80,7 +80,7 @@ export class LeaseDatabase {
  * names is kept instead, so that a folder does not grow with the names that were ever used.
  */
 function retire({ lease, watched, queue }: LeaseEntry, facts: LogFacts, now: number): LogFacts | undefined {
-  const isOver = !isLocked(lease, now - RETIREMENT)
+  const isOver = !isLockedAt(lease, now - RETIREMENT)
   if (!isOver || watched || (queue?.size ?? 0) > 0 || Object.keys(lease.metadata).length > 0) return undefined
   const largest = BigInt(facts[LARGEST_RETIRED] ?? 0)
   return lease.fencingToken > largest ? { ...facts, [LARGEST_RETIRED]: String(lease.fencingToken) } : facts

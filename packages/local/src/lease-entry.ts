@@ -1,4 +1,4 @@
-import type { Metadata } from '@leasehold/core'
+import { isLocked, type Metadata } from '@leasehold/core'
 import { type Place, type StoredLease, WaitQueue } from '@leasehold/core/store'
 import type { RegisterKind } from './register-table.js'
 import type { WaiterProcess } from './waiter-process.js'
@@ -73,14 +73,13 @@ export function toLine(lease: StoredLease, watched: boolean): RecordLine {
 
 function fromLine(line: RecordLine): StoredLease {
   const { owner, grantId, ttl, state, endsAt, metadata, previous, grantedAt, renewals } = line
-  const isHeld = state === 'leased' || state === 'breaking'
   return {
     owner,
     grantId,
     fencingToken: BigInt(line.fencingToken),
     ttl: ttl ?? Number.POSITIVE_INFINITY,
     state,
-    lockedUntil: endsAt ?? (isHeld ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY),
+    lockedUntil: endsAt ?? (isLocked({ state }) ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY),
     // Records share it with callers.
     metadata: metadata === undefined ? NO_METADATA : Object.freeze(metadata),
     previous: previous && Object.freeze(previous),

@@ -1,4 +1,4 @@
-import { type Decision, isLocked, type LifeCycleRules, type NameState } from '@leasehold/core/store'
+import { type Decision, isLockedAt, type LifeCycleRules, type NameState } from '@leasehold/core/store'
 import type { Boot } from './boot.js'
 import type { LeaseDatabase } from './lease-database.js'
 import { type LeaseChange, type LocalPlace, toLine } from './lease-entry.js'
@@ -53,7 +53,7 @@ export class LeaseOperations {
       return { outcome, change: { renewedUntil: Math.ceil(next.lockedUntil) } }
     }
     const lease = next ?? state.lease
-    const isFree = lease !== undefined && !isLocked(lease, state.now)
+    const isFree = lease !== undefined && !isLockedAt(lease, state.now)
     return {
       outcome,
       change: {
@@ -69,7 +69,7 @@ export class LeaseOperations {
   watch(name: string): Proposal<void> {
     const { lease, watched, now } = this.stateOf(name)
     if (lease === undefined) return { outcome: undefined }
-    if (!isLocked(lease, now)) return { outcome: undefined, frees: true }
+    if (!isLockedAt(lease, now)) return { outcome: undefined, frees: true }
     return { outcome: undefined, change: watched ? undefined : { record: toLine(lease, true) } }
   }
 }

@@ -3,7 +3,7 @@ import {
   AbortableCall,
   checkOptionNames,
   type Decision,
-  isLocked,
+  isLockedAt,
   LifeCycleStore,
   type NameState,
   type StoreCall,
@@ -117,7 +117,7 @@ export class LocalLeaseStore extends LifeCycleStore {
       return { lockedFor: LONGEST_SLEEP }
     }
     const { lease, now, ...entry } = this.#operations.stateOf(name)
-    if (lease !== undefined && isLocked(lease, now) && !isNotified(entry)) {
+    if (lease !== undefined && isLockedAt(lease, now) && !isNotified(entry)) {
       // If it fails, the watch looks a little later by itself.
       this.#batch.add(name, new AbortableCall(), () => this.#operations.watch(name)).catch(() => {})
     }

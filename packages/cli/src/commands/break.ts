@@ -1,11 +1,10 @@
 import { createInterface } from 'node:readline/promises'
-import { breakLease, type LeaseRecord, readLease } from '@leasehold/core'
+import { breakLease, isLocked, type LeaseRecord, readLease } from '@leasehold/core'
 import { shownText } from '@leasehold/core/store'
 import type { Action } from '../command.js'
 import type { breakCommand } from '../declarations.js'
 import { durationText, instantText } from '../duration-text.js'
 import { exitCodes } from '../exit-codes.js'
-import { isHeld } from '../lease-table.js'
 import { openStore } from '../store-selection.js'
 import { type Terminal, writeJSON } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
@@ -20,7 +19,7 @@ export const breakOne: Action<typeof breakCommand> = async ({ operands, options 
   }
   await using opened = await openStore(options, name, terminal)
   const record = await readLease(opened.store, name, { timeout, clock })
-  if (record === undefined || !isHeld(record)) {
+  if (!isLocked(record)) {
     errors.write(`leasehold: nobody holds '${shownText(name)}': there is nothing to break\n`)
     return exitCodes.no
   }

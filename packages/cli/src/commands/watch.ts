@@ -1,10 +1,10 @@
-import { LeaseError, type LeaseRecord, watchLease } from '@leasehold/core'
+import { isLocked, LeaseError, type LeaseRecord, watchLease } from '@leasehold/core'
 import { AbortableCall, pause, shownText } from '@leasehold/core/store'
 import type { Action } from '../command.js'
 import type { watch } from '../declarations.js'
 import { durationText, instantText } from '../duration-text.js'
 import { exitCodes } from '../exit-codes.js'
-import { isHeld, leaseJSON } from '../lease-table.js'
+import { leaseJSON } from '../lease-table.js'
 import { openStore } from '../store-selection.js'
 import { type Terminal, writeJSON } from '../terminal.js'
 
@@ -45,7 +45,7 @@ function lineOf(name: string, record: LeaseRecord | undefined, { output, clock }
   const wall = clock.wall?.()
   const time = wall === undefined ? '-' : instantText(wall)
   const { state = 'none', fencingToken = '-', remaining } = record ?? {}
-  const holder = record !== undefined && isHeld(record) ? record.owner || 'unknown' : '-'
+  const holder = isLocked(record) ? record.owner || 'unknown' : '-'
   if (output.isTTY !== true) return [time, name, state, holder, String(fencingToken)].map(shownText).join('\t')
   const by = holder === '-' ? '' : ` by ${holder}`
   const left = state === 'breaking' && remaining !== undefined ? `, free in ${durationText(remaining)}` : ''

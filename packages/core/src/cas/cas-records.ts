@@ -1,6 +1,13 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { faultOfMetadata } from '../metadata.js'
-import { type Grant, isCount, type LeaseRecord, type LeaseState, type Metadata } from '../store/lease-record.js'
+import {
+  type Grant,
+  isCount,
+  isLocked,
+  type LeaseRecord,
+  type LeaseState,
+  type Metadata,
+} from '../store/lease-record.js'
 import { VALIDITY_MARGIN } from '../validity.js'
 import type { CasRecord } from './cas-register.js'
 
@@ -48,10 +55,6 @@ export function isWithoutHolder({ grantId, displaced }: CasRecord): boolean {
 /** A recorded duration within its bounds; an invalid one, such as NaN, counts as the longest. */
 function capped(duration: number, longest: number, least: number): number {
   return duration >= least && duration <= longest ? duration : longest
-}
-
-export function isLocked({ state }: CasStanding): boolean {
-  return state === 'leased' || state === 'breaking'
 }
 
 export function toLeaseRecord(name: string, record: CasRecord, standing: CasStanding): LeaseRecord {

@@ -5,7 +5,7 @@ import { withoutBreakReason } from '../metadata.js'
 import { checkOptionNames } from '../option-names.js'
 import { shownValue } from '../shown-value.js'
 import { anotherGrant, nothingToBreak } from '../store/break-conflict.js'
-import type { Grant, LeaseRecord, LeaseState, Metadata } from '../store/lease-record.js'
+import { type Grant, isLocked, type LeaseRecord, type LeaseState, type Metadata } from '../store/lease-record.js'
 import type {
   AcquireOutcome,
   AcquireRequest,
@@ -23,7 +23,6 @@ import { VALIDITY_MARGIN } from '../validity.js'
 import {
   type CasStanding,
   checkRecord,
-  isLocked,
   isWithoutHolder,
   previousOf,
   type RecordChanges,

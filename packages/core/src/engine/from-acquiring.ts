@@ -1,5 +1,5 @@
 import { LeaseConflictError } from '../errors/lease-conflict-error.js'
-import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
+import { type Grant, isLocked, type LeaseRecord, type Metadata } from '../store/lease-record.js'
 import { validityOf } from '../validity.js'
 import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
 import type { EngineEvent, EventOf } from './engine-event.js'
@@ -186,9 +186,8 @@ function onRead(state: Acquiring, record: LeaseRecord | undefined, context: Even
     const hasOtherTtl = state.adopted !== undefined && ttl !== context.rules.ttl
     return granted(state, { grant, hasOtherTtl, ...(previous === undefined ? {} : { previous }) }, sentAt, context)
   }
-  const locked = record !== undefined && (record.state === 'leased' || record.state === 'breaking')
   // A lock without a recorded holder may come from our own request, before it wrote its record.
-  if (locked && record.grantId !== '') return refused(state, record, context)
+  if (isLocked(record) && record.grantId !== '') return refused(state, record, context)
   return waitOutFailure(state, state.failure, false, context)
 }
 

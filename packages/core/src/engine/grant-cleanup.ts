@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import type { Grant, LeaseRecord } from '../store/lease-record.js'
+import { type Grant, isLocked, type LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore, ReleaseOutcome } from '../store/lease-store.js'
 import type { LeaseRules } from './lease-rules.js'
 import { callWithin } from './timed-call.js'
@@ -160,7 +160,7 @@ export class GrantCleanup {
   async #findLocked(): Promise<Grant | undefined> {
     const { name } = this.#rules
     const record = await callWithin(this.#rules, this.#clock, 'read', (call) => this.#store.read(name, call))
-    return record?.state === 'leased' || record?.state === 'breaking' ? this.#grantOf(record) : undefined
+    return isLocked(record) ? this.#grantOf(record) : undefined
   }
 
   #grantOf(record: LeaseRecord): Grant {

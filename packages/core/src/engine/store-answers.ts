@@ -1,6 +1,6 @@
 import { faultOfMetadata } from '../metadata.js'
 import { reasonOf, shownValue } from '../shown-value.js'
-import type { LeaseRecord } from '../store/lease-record.js'
+import { isLeaseState, type LeaseRecord, leaseStates } from '../store/lease-record.js'
 import type { AcquireOutcome, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
 import type { StoreRequest } from './engine-effect.js'
 import type { AnswerEvent } from './engine-event.js'
@@ -46,7 +46,6 @@ export function failureOf(
 }
 
 const refusals: readonly unknown[] = ['taken', 'broken', 'deleted', 'expired']
-const states: readonly unknown[] = ['leased', 'expired', 'breaking', 'broken', 'available']
 
 /**
  * The reason why an answer of a store is not valid; `undefined` if it is valid. Anyone can write a store. An answer that is
@@ -113,7 +112,7 @@ function faultOfHolder(holder: unknown): string | undefined {
 
 function faultOfRecord(record: unknown): string | undefined {
   const { state, fencingToken, ttl, previous } = fieldsOf(record)
-  if (!states.includes(state)) return wrong('state', states.join(', '), state)
+  if (!isLeaseState(state)) return wrong('state', leaseStates.join(', '), state)
   if (typeof fencingToken !== 'bigint') return wrong('fencingToken', 'a bigint', fencingToken)
   if (ttl !== undefined && typeof ttl !== 'number') return wrong('ttl', 'a number', ttl)
   return faultOfTexts(record, ['name', 'owner', 'grantId']) ?? faultOfPrevious(previous)

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.js'
-import type { LeaseRecord } from '../store/lease-record.js'
+import { isLocked, type LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { AbortableCall } from '../store/store-call.js'
 import type { EngineEnvironment } from './event-context.js'
@@ -35,7 +35,7 @@ export function watchForTurn(
       for await (const record of store.watch?.(rules.name, call, grantId) ?? []) {
         if (call.aborted) return
         failures = 0
-        if (record === undefined || rules.ordered || !isHeld(record)) onTurn()
+        if (record === undefined || rules.ordered || !isLocked(record)) onTurn()
         else onTurn(record)
       }
     } catch (error) {
@@ -70,8 +70,4 @@ export function withdrawPlace(rules: LeaseRules, store: LeaseStore, clock: Clock
   const { withdraw } = store
   if (withdraw === undefined) return
   callWithin(rules, clock, 'withdraw', (call) => withdraw.call(store, rules.name, grantId, call)).catch(() => {})
-}
-
-function isHeld({ state }: LeaseRecord): boolean {
-  return state === 'leased' || state === 'breaking'
 }

@@ -4,6 +4,7 @@ import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import type { LeaseError } from '../errors/lease-error.js'
 import { LeaseLostError } from '../errors/lease-lost-error.js'
 import { checkOptionNames } from '../option-names.js'
+import { isLocked } from '../store/lease-record.js'
 import type { AcquireOutcome, AcquireRequest, BreakOptions } from '../store/lease-store.js'
 import type { Decision, NameState } from '../store/life-cycle/life-cycle.js'
 import { LifeCycleStore } from '../store/life-cycle/life-cycle-store.js'
@@ -154,11 +155,11 @@ function accessRefusal(
   const lost = (why: string): LeaseLostError =>
     new LeaseLostError(`${access} of '${name}' is refused: ${why}`, { ...details, reason: refusalOf(lease, leaseId) })
   const state = lease === undefined ? 'available' : stateAt(lease, now)
-  const isLocked = state === 'leased' || state === 'breaking'
+  const locked = isLocked({ state })
   if (leaseId === undefined) {
-    return isLocked && access === 'write' ? lost('it is under a lease, give its id') : undefined
+    return locked && access === 'write' ? lost('it is under a lease, give its id') : undefined
   }
-  if (isLocked && lease?.grantId === leaseId) return undefined
+  if (locked && lease?.grantId === leaseId) return undefined
   // In the table, a write with another id is a conflict until the lease is being broken, and then a lost condition.
   const conflicts = state === 'leased' || (state === 'breaking' && access === 'read')
   if (!conflicts) return lost('the lease with this id is not in force')

@@ -24,6 +24,7 @@ export { backoff } from './backoff.js'
 export { anotherGrant, nothingToBreak } from './break-conflict.js'
 export { checkFence, checkFencingToken, fenced } from './fence.js'
 export { parsedJSON } from './json-text.js'
+export { isLeaseState } from './lease-record.js'
 export type {
   AcquireOutcome,
   AcquireRequest,
@@ -34,7 +35,7 @@ export type {
 } from './lease-store.js'
 export { type Decision, LifeCycle, type LifeCycleRules, type NameState } from './life-cycle/life-cycle.js'
 export { LifeCycleStore, type LifeCycleStoreOptions } from './life-cycle/life-cycle-store.js'
-export { isLocked, type StoredLease } from './life-cycle/stored-lease.js'
+export { isLockedAt, type StoredLease } from './life-cycle/stored-lease.js'
 export type { TurnWatches, TurnWatchesOptions } from './life-cycle/turn-watches.js'
 export { type Place, WaitQueue } from './life-cycle/wait-queue.js'
 export type { TurnState } from './life-cycle/watched-name.js'

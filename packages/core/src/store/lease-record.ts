@@ -23,6 +23,16 @@ export interface Grant {
  */
 export type LeaseState = 'leased' | 'expired' | 'breaking' | 'broken' | 'available'
 
+/**
+ * Whether the name of a record is locked: by a holder, or by a break whose period is not over. False where there is no
+ * record. Use it instead of a comparison with `leased`: a name that is being broken is not free yet.
+ */
+export function isLocked<R extends Pick<LeaseRecord, 'state'>>(
+  record: R | undefined,
+): record is R & { readonly state: 'leased' | 'breaking' } {
+  return record?.state === 'leased' || record?.state === 'breaking'
+}
+
 export type LeaseDuration = 'fixed' | 'infinite'
 
 /**
@@ -90,13 +100,18 @@ export const LeaseRecord = {
   fromJSON: (json: unknown): LeaseRecord => recordFromJSON(json),
 }
 
-const states: readonly unknown[] = [
+export const leaseStates: readonly unknown[] = [
   'leased',
   'expired',
   'breaking',
   'broken',
   'available',
-] satisfies LeaseRecord['state'][]
+] satisfies LeaseState[]
+
+/** Whether a value is a state of a record: a store that somebody else wrote may answer with anything. */
+export function isLeaseState(value: unknown): value is LeaseState {
+  return leaseStates.includes(value)
+}
 
 const durations: readonly unknown[] = ['fixed', 'infinite'] satisfies LeaseDuration[]
 
@@ -135,7 +150,7 @@ function recordFromJSON(json: unknown): LeaseRecord {
   const left = remaining === undefined ? undefined : durationFrom(remaining)
   const ending = expiresAt === undefined ? undefined : durationFrom(expiresAt)
   const isValid =
-    states.includes(state) &&
+    isLeaseState(state) &&
     faultOfMetadata(metadata) === undefined &&
     (previous === undefined || faultOfMetadata(previous) === undefined) &&
     (remaining === undefined || left !== undefined) &&

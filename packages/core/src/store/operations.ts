@@ -11,7 +11,7 @@ import { checkOptionNames, type OptionNames } from '../option-names.js'
 import { reasonOf, shownValue } from '../shown-value.js'
 import { systemClock } from '../system-clock.js'
 import { readGuarded } from '../user-code.js'
-import { type LeaseRecord, withJSON } from './lease-record.js'
+import { isLocked, type LeaseRecord, withJSON } from './lease-record.js'
 import type { BreakOptions, LeaseStore } from './lease-store.js'
 import { AbortableCall, type StoreCall } from './store-call.js'
 
@@ -55,7 +55,7 @@ export async function readHolder(
   clock: Clock,
 ): Promise<LeaseRecord | undefined> {
   const record = await readLease(store, name, { timeout: timeouts.operationTimeout, clock })
-  return record?.state === 'leased' || record?.state === 'breaking' ? record : undefined
+  return isLocked(record) ? record : undefined
 }
 
 /**
@@ -149,8 +149,8 @@ function wallOf({ clock = systemClock }: StoreOperationOptions): number | undefi
 
 /** The record as users see it. `sentAt`: when it was asked for, by the wall clock. */
 function shownRecord(record: LeaseRecord, sentAt: number | undefined): LeaseRecord {
-  const { state, ttl, remaining } = record
-  if (state !== 'leased' && state !== 'breaking') return withJSON(record)
+  const { ttl, remaining } = record
+  if (!isLocked(record)) return withJSON(record)
   const duration = record.duration ?? (ttl && (ttl === Number.POSITIVE_INFINITY ? 'infinite' : 'fixed'))
   return withJSON({
     ...record,

@@ -1,15 +1,7 @@
 import { LeaseConfigurationError } from '@leasehold/core'
 import type { CasRecord } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
-import {
-  checkRecord,
-  isLocked,
-  rewrite,
-  standingOf,
-  toGrant,
-  toLeaseRecord,
-  unowned,
-} from '../../src/cas/cas-records.js'
+import { checkRecord, rewrite, standingOf, toGrant, toLeaseRecord, unowned } from '../../src/cas/cas-records.js'
 
 const HOUR = 3_600_000
 
@@ -77,16 +69,6 @@ describe('the state of a record is', () => {
       state: 'breaking',
       remaining: HOUR + MARGIN,
     })
-  })
-
-  it.each([
-    ['leased', true],
-    ['breaking', true],
-    ['available', false],
-    ['expired', false],
-    ['broken', false],
-  ] as const)('%s: locked is %s', (state, locked) => {
-    expect(isLocked({ state, remaining: 0 })).toBe(locked)
   })
 })
 

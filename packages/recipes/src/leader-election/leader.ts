@@ -1,6 +1,6 @@
-import { type LeaseRecord, type LeaseStore, LeaseUnavailableError, type Metadata } from '@leasehold/core'
+import { isLocked, type LeaseRecord, type LeaseStore, LeaseUnavailableError, type Metadata } from '@leasehold/core'
+import { isLeaseState } from '@leasehold/core/store'
 import { checkRecipe, withoutRecipe } from '../record-kind.js'
-import { isLocked, isState } from '../record-state.js'
 
 /** The leader, as the record of the store shows it. */
 export interface Leader {
@@ -20,7 +20,7 @@ export function leaderOf(record: LeaseRecord | undefined, name: string, { kind }
   if (record === undefined) return undefined
   const { state, owner, fencingToken, metadata } = Object(record) as Partial<LeaseRecord>
   const isValid = typeof owner === 'string' && typeof fencingToken === 'bigint' && isMetadata(metadata)
-  if (!isValid || !isState(state)) {
+  if (!isValid || !isLeaseState(state)) {
     throw new LeaseUnavailableError(`reading the leader of '${name}': the store answered with something else`, {
       leaseName: name,
       ...(kind === undefined ? {} : { store: kind }),

@@ -1,4 +1,11 @@
-import { type Clock, type CreateLeaseOptions, createLease, type LeaseStore, listLeases } from '@leasehold/core'
+import {
+  type Clock,
+  type CreateLeaseOptions,
+  createLease,
+  isLocked,
+  type LeaseStore,
+  listLeases,
+} from '@leasehold/core'
 import { roomOf } from '../metadata-room.js'
 import { ofRecipe, recipeOf } from '../record-kind.js'
 import type { Member } from './balance.js'
@@ -124,11 +131,12 @@ export class Membership {
   async *#places(signal: AbortSignal): AsyncGenerator<Place> {
     const { store, clock, leaseOptions } = this.#options
     const options = { clock, signal, timeout: leaseOptions.operationTimeout }
-    for await (const { name, state, metadata } of listLeases(store, this.#prefix, options)) {
+    for await (const record of listLeases(store, this.#prefix, options)) {
+      const { name, metadata } = record
       const place = name.slice(this.#prefix.length)
       // The record of another recipe is no place.
       const isOther = recipeOf(metadata) !== undefined && recipeOf(metadata) !== RECIPE
-      const isFree = state !== 'leased' && state !== 'breaking'
+      const isFree = !isLocked(record)
       if (/^\d{1,9}$/.test(place)) yield { place: Number(place), isFree, isOther, metadata }
     }
   }

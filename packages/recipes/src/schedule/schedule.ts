@@ -1,6 +1,7 @@
 import {
   type Clock,
   defaultLogger,
+  isLocked,
   type LeaseRecord,
   type LeaseStore,
   LeaseUnavailableError,
@@ -12,7 +13,6 @@ import {
 import { AbortableCall, checkOptionNames, guardClock, guardRandom, keptAlive, readGuarded } from '@leasehold/core/store'
 import { roomOf } from '../metadata-room.js'
 import { RecipeEvents } from '../recipe-events.js'
-import { isLocked } from '../record-state.js'
 import { callGuarded, report } from '../report.js'
 import { StoreOutage } from '../store-outage.js'
 import { pauseUntil } from '../waiting.js'

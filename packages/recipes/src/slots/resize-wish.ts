@@ -1,5 +1,4 @@
-import type { Metadata, StoreLease } from '@leasehold/core'
-import { isLocked } from '../record-state.js'
+import { isLocked, type Metadata, type StoreLease } from '@leasehold/core'
 import type { Turnstile } from './turnstile.js'
 import { countFrom } from './turnstile-record.js'
 
@@ -23,7 +22,7 @@ export function changeOf({ fencingToken }: Pick<StoreLease, 'fencingToken'>): st
 /** What a resize asks for at this moment; `undefined` if none does. Rejects where the store does not answer. */
 export async function readWish(turnstile: Turnstile, signal: AbortSignal): Promise<ResizeWish | undefined> {
   const record = await turnstile.readRecord('resize', signal)
-  if (record === undefined || !isLocked(record)) return undefined
+  if (!isLocked(record)) return undefined
   const count = countFrom(record.metadata?.permits)
   return count === undefined ? undefined : { count, change: changeOf(record) }
 }

@@ -1,6 +1,5 @@
-import { type LeaseRecord, LeaseUnavailableError } from '@leasehold/core'
-import type { StoreCall } from '@leasehold/core/store'
-import { isLocked, isState } from '../record-state.js'
+import { isLocked, type LeaseRecord, LeaseUnavailableError } from '@leasehold/core'
+import { isLeaseState, type StoreCall } from '@leasehold/core/store'
 import { SlotWatch } from './slot-watch.js'
 import type { Turnstile } from './turnstile.js'
 
@@ -59,6 +58,6 @@ export async function heldSlots(turnstile: Turnstile, below: number, signal: Abo
 function isFree(record: LeaseRecord): boolean {
   const { name, grantId, state } = record
   if (isLocked(record)) return false
-  if (typeof grantId === 'string' && isState(state)) return true
+  if (typeof grantId === 'string' && isLeaseState(state)) return true
   throw new LeaseUnavailableError('the store answered a read with something else than a record', { leaseName: name })
 }

@@ -1,6 +1,5 @@
-import type { LeaseRecord } from '@leasehold/core'
+import { isLocked, type LeaseRecord } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import { isLocked } from '../record-state.js'
 import type { Place, Turnstile } from './turnstile.js'
 
 /** A slot is not asked for at the very instant of its expiry, where the store's clock may not be there yet. */
@@ -97,7 +96,7 @@ export class SlotWatch {
     try {
       for await (const record of store.watch?.(this.#turnstile.nameOf(place), this.#call) ?? []) {
         if (this.#call.aborted) return
-        const isHeld = record !== undefined && isLocked(record)
+        const isHeld = isLocked(record)
         // A resize asks for its number while it holds its place.
         if (isHeld === (place === 'resize')) this.#add(place)
         else if (isHeld) this.expectExpiry(place, record)

@@ -52,8 +52,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'partition-group/membership.ts',
-        find: "const isFree = state !== 'leased' && state !== 'breaking'",
-        replace: "const isFree = state === 'available'",
+        find: 'const isFree = !isLocked(record)',
+        replace: "const isFree = record.state === 'available'",
       },
     ],
     caughtBy: { law: 'the partitions of a worker that died are taken over, with the last position that it saved' },

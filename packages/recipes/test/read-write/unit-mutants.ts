@@ -5,7 +5,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'read-write: an answer that is no record lets the writer in',
     file: 'src/slots/slot-drain.ts',
-    find: "if (typeof grantId === 'string' && isState(state)) return true",
+    find: "if (typeof grantId === 'string' && isLeaseState(state)) return true",
     replace: 'if (grantId !== null) return true',
     test: 'test/read-write/read-write-lease.test.ts',
     name: 'is not let in by an answer with a state that no record has',

@@ -63,7 +63,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'resize: a waiter carries out one that has ended',
     file: 'src/slots/resize-wish.ts',
-    find: 'if (record === undefined || !isLocked(record)) return undefined',
+    find: 'if (!isLocked(record)) return undefined',
     replace: 'if (record === undefined) return undefined',
     test,
     name: 'that has ended is not carried out by a waiter',

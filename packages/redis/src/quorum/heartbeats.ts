@@ -1,10 +1,10 @@
-import type { Grant, Metadata } from '@leasehold/core'
+import { type Grant, isLocked, type Metadata } from '@leasehold/core'
 import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
 import { TOKEN_KEY } from '../answers.js'
 import { type Electorate, partOf, type QuorumMember } from './electorate.js'
 import type { FencingTokens } from './fencing-tokens.js'
 import { renewOutcome } from './outcomes.js'
-import { candidateIn, isLocked, latestOf, withRevision } from './records.js'
+import { candidateIn, latestOf, withRevision } from './records.js'
 import { Tally, undecided } from './tally.js'
 
 /** How long decided heartbeats wait for the others of the same call, in milliseconds. */

@@ -1,4 +1,4 @@
-import type { LeaseRecord } from '@leasehold/core'
+import { isLocked, type LeaseRecord } from '@leasehold/core'
 import {
   type AcquireOutcome,
   nothingToBreak,
@@ -6,7 +6,7 @@ import {
   type RenewOutcome,
   type RenewRefusal,
 } from '@leasehold/core/store'
-import { agreedRecord, isLocked, majorityHolder, mostRecent } from './records.js'
+import { agreedRecord, majorityHolder, mostRecent } from './records.js'
 import { isDefinitive, KIND, type Question, type Tally, undecided } from './tally.js'
 
 /** The outcome of the votes on a request for a grant. */

@@ -1,4 +1,4 @@
-import type { LeaseRecord, Metadata } from '@leasehold/core'
+import { isLocked, type LeaseRecord, type Metadata } from '@leasehold/core'
 import { TOKEN_KEY } from '../answers.js'
 
 /**
@@ -42,10 +42,6 @@ function isLater(one: Metadata, other: Metadata): boolean {
 /** By the write; then by the holder, because a break adds its reason without a write. */
 function orderOf({ [TOKEN_KEY]: holder = '0', [REVISION_KEY]: revision = `${holder} 0` }: Metadata): bigint[] {
   return `${revision} ${holder}`.split(' ').map(BigInt)
-}
-
-export function isLocked(record: LeaseRecord | undefined): record is LeaseRecord {
-  return record?.state === 'leased' || record?.state === 'breaking'
 }
 
 /** The record on which a majority agrees, apart from the metadata and the time left. */

@@ -13,7 +13,7 @@ import type {
 import type { StoreCall } from '../store-call.js'
 import { StoreChecks } from '../store-checks.js'
 import { type Decision, LifeCycle, type LifeCycleRules, type NameState } from './life-cycle.js'
-import { isLocked, toLeaseRecord } from './stored-lease.js'
+import { isLockedAt, toLeaseRecord } from './stored-lease.js'
 import { TurnWatches, type TurnWatchesOptions } from './turn-watches.js'
 import type { Place } from './wait-queue.js'
 import type { TurnState } from './watched-name.js'
@@ -177,7 +177,7 @@ export abstract class LifeCycleStore<P extends Place = Place> implements LeaseSt
   protected turnOf(name: string): TurnState {
     const { lease, queue, now } = this.stateOf(name)
     const fencingToken = lease?.fencingToken
-    if (lease !== undefined && isLocked(lease, now)) return { lockedFor: lease.lockedUntil - now, fencingToken }
+    if (lease !== undefined && isLockedAt(lease, now)) return { lockedFor: lease.lockedUntil - now, fencingToken }
     const { first } = this.#lifeCycle.turn(queue, now)
     return { lockedFor: 0, fencingToken, first: first && { grantId: first.grantId, keptFor: first.keptUntil - now } }
   }

@@ -2,7 +2,7 @@ import { withoutBreakReason } from '../../metadata.js'
 import { anotherGrant, nothingToBreak } from '../break-conflict.js'
 import type { Grant, LeaseRecord, Metadata } from '../lease-record.js'
 import type { AcquireOutcome, AcquireRequest, BreakOptions, ReleaseOutcome, RenewOutcome } from '../lease-store.js'
-import { isLocked, refusalOf, type StoredLease, stateAt, toLeaseRecord } from './stored-lease.js'
+import { isLockedAt, refusalOf, type StoredLease, stateAt, toLeaseRecord } from './stored-lease.js'
 import type { Place, WaitQueue } from './wait-queue.js'
 
 /** For how long a place is kept that is for a lease without expiry, in milliseconds. */
@@ -60,7 +60,7 @@ export class LifeCycle<P extends Place = Place> {
   acquire(request: AcquireRequest, state: NameState<P>): Decision<AcquireOutcome> {
     const { name, grantId } = request
     const { lease, queue, now } = state
-    if (lease !== undefined && isLocked(lease, now)) {
+    if (lease !== undefined && isLockedAt(lease, now)) {
       if (lease.state === 'leased' && lease.grantId === grantId) return this.#grant(request, state)
       const outcome = { granted: false, holder: toLeaseRecord(name, lease, now) } as const
       return queueing(request, state, outcome)
@@ -94,7 +94,7 @@ export class LifeCycle<P extends Place = Place> {
   change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, state: NameState<P>): Decision<AcquireOutcome> {
     const { name, grantId } = grant
     const { lease, now } = state
-    const isLeased = lease?.state === 'leased' && isLocked(lease, now)
+    const isLeased = lease?.state === 'leased' && isLockedAt(lease, now)
     if (!isLeased || (lease.grantId !== grantId && lease.grantId !== to.grantId)) {
       return { outcome: { granted: false, ...holderOf(name, lease, now) } }
     }
@@ -151,7 +151,7 @@ export class LifeCycle<P extends Place = Place> {
     stale: readonly string[] = [],
   ): Decision<AcquireOutcome> {
     const { name, owner, grantId, ttl } = request
-    const isRepeated = lease !== undefined && lease.grantId === grantId && isLocked(lease, now)
+    const isRepeated = lease !== undefined && lease.grantId === grantId && isLockedAt(lease, now)
     const fencingToken = isRepeated ? lease.fencingToken : this.#rules.tokenAfter(lease?.fencingToken)
     const previous = isRepeated ? lease.previous : lease?.metadata
     const kept = isRepeated ? lease.metadata : withoutBreakReason(lease?.metadata ?? NO_METADATA)
@@ -203,5 +203,5 @@ function freed(lease: StoredLease, state: 'available' | 'broken'): StoredLease {
 }
 
 function holderOf(name: string, lease: StoredLease | undefined, now: number): { holder?: LeaseRecord } {
-  return lease !== undefined && isLocked(lease, now) ? { holder: toLeaseRecord(name, lease, now) } : {}
+  return lease !== undefined && isLockedAt(lease, now) ? { holder: toLeaseRecord(name, lease, now) } : {}
 }

@@ -26,8 +26,8 @@ export function stateAt({ state, lockedUntil }: StoredLease, now: number): Lease
   return state === 'breaking' ? 'broken' : state
 }
 
-/** Whether the name is locked: `leased` or `breaking`. */
-export function isLocked({ lockedUntil }: StoredLease, now: number): boolean {
+/** Whether the name is locked at the instant `now`. */
+export function isLockedAt({ lockedUntil }: StoredLease, now: number): boolean {
   return now < lockedUntil
 }
 
@@ -36,7 +36,7 @@ export function toLeaseRecord(name: string, lease: StoredLease, now: number): Le
   const { owner, grantId, fencingToken, ttl, metadata, previous, lockedUntil, grantedAt, renewals } = lease
   const known = { ...(grantedAt === undefined ? {} : { grantedAt }), ...(renewals === undefined ? {} : { renewals }) }
   const shown = { name, owner, grantId, fencingToken, ttl, state: stateAt(lease, now), metadata, ...known }
-  if (!isLocked(lease, now)) return shown
+  if (!isLockedAt(lease, now)) return shown
   return { ...shown, ...(previous === undefined ? {} : { previous }), remaining: lockedUntil - now }
 }
 
