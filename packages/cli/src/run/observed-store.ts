@@ -1,4 +1,5 @@
 import type { Clock, Grant, LeaseRecord, LeaseStore } from '@leasehold/core'
+import { viewOf } from '@leasehold/core/store'
 import type { CallsUnderWay } from './calls-under-way.js'
 import type { GrantValidity } from './grant-validity.js'
 
@@ -18,7 +19,6 @@ export function observeStore(
   listener: ClaimListener,
   calls: CallsUnderWay,
 ): LeaseStore {
-  const { kind, limits, closed, change, break: breakName, withdraw, watch, watchGrant, update, list } = store
   const observeRenewal = async (grant: Grant, renew: () => ReturnType<LeaseStore['renew']>) => {
     const sentAt = clock.now()
     const outcome = await renew()
@@ -26,16 +26,12 @@ export function observeStore(
     else validity.gone(grant.grantId, outcome.holder, sentAt)
     return outcome
   }
-  // Without renewMany: there are only a few leases, and each renewal is observed by itself.
-  return {
-    limits,
-    ...(kind === undefined ? {} : { kind }),
-    ...(closed === undefined ? {} : { closed }),
-    acquire: async (request, call) => {
+  return viewOf(store, {
+    acquire: (acquire) => async (request, call) => {
       const sentAt = clock.now()
       validity.asked(request.grantId, sentAt)
       try {
-        const outcome = await calls.during(() => store.acquire(request, call))
+        const outcome = await calls.during(() => acquire(request, call))
         if (outcome.granted) validity.granted(outcome.grant, sentAt)
         else {
           validity.refused(request.grantId)
@@ -47,26 +43,23 @@ export function observeStore(
         throw error
       }
     },
-    renew: (grant, call) => observeRenewal(grant, () => store.renew(grant, call)),
-    release: async (grant, call, metadata) => {
+    renew: (renew) => (grant, call) => observeRenewal(grant, () => renew(grant, call)),
+    update: (update) => (grant, metadata, call) => observeRenewal(grant, () => update(grant, metadata, call)),
+    // There are only a few leases, and each renewal is observed by itself.
+    renewMany: () => undefined,
+    release: (release) => async (grant, call, metadata) => {
       validity.leaving(grant.grantId)
-      return await calls.during(() => store.release(grant, call, metadata))
+      return await calls.during(() => release(grant, call, metadata))
     },
-    read: async (name, call) => {
+    read: (read) => async (name, call) => {
       const sentAt = clock.now()
-      const record = await calls.during(() => store.read(name, call))
+      const record = await calls.during(() => read(name, call))
       if (record !== undefined) validity.seen(record, sentAt)
       return record
     },
-    close: () => store.close(),
-    ...(update && {
-      update: (grant, metadata, call) => observeRenewal(grant, () => update.call(store, grant, metadata, call)),
-    }),
-    ...(change && { change: change.bind(store) }),
-    ...(list && { list: list.bind(store) }),
-    ...(breakName && { break: breakName.bind(store) }),
-    ...(withdraw && { withdraw: (...args) => calls.during(() => withdraw.apply(store, args)) }),
-    ...(watch && { watch: watch.bind(store) }),
-    ...(watchGrant && { watchGrant: watchGrant.bind(store) }),
-  }
+    withdraw:
+      (withdraw) =>
+      (...args) =>
+        calls.during(() => withdraw(...args)),
+  })
 }

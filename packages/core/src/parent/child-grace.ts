@@ -9,6 +9,7 @@ import type { LeaseSettings } from '../lease-settings.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { AcquireOutcome, LeaseStore, ReleaseOutcome } from '../store/lease-store.js'
 import type { StoreCall } from '../store/store-call.js'
+import { viewOf } from '../store/view-of.js'
 
 /** The key in the metadata of a parent's record by which the parent declares its grace. */
 const GRACE_KEY = 'childGrace'
@@ -39,30 +40,18 @@ export function forChildren(store: LeaseStore, settings: LeaseSettings, clock: C
   if (grace === undefined) return store
   const rules = rulesOf(settings, store)
   checkGrace(store, rules, grace)
-  const { kind, limits, closed, break: breakName, withdraw, watch, watchGrant, renewMany, update, list } = store
   const lingering = new LingeringRelease(store, rules, grace, clock)
-  return inGroupsOf(store, {
-    limits,
-    ...(kind === undefined ? {} : { kind }),
-    ...(closed === undefined ? {} : { closed }),
-    acquire: async (request, call) => {
+  const view = viewOf(store, {
+    acquire: (acquire) => async (request, call) => {
       const metadata = declare(request.metadata, grace, request.grantId)
-      return withoutDeclaration(await store.acquire({ ...request, metadata }, call))
+      return withoutDeclaration(await acquire({ ...request, metadata }, call))
     },
-    renew: (grant, call) => store.renew(grant, call),
-    read: (name, call) => store.read(name, call),
-    release: (grant, call, metadata) => lingering.release(grant, call, metadata),
-    close: () => store.close(),
-    ...(update && {
-      update: (grant, metadata, call) => update.call(store, grant, declare(metadata, grace, grant.grantId), call),
-    }),
-    ...(list && { list: list.bind(store) }),
-    ...(breakName && { break: breakName.bind(store) }),
-    ...(withdraw && { withdraw: withdraw.bind(store) }),
-    ...(watch && { watch: watch.bind(store) }),
-    ...(watchGrant && { watchGrant: watchGrant.bind(store) }),
-    ...(renewMany && { renewMany: renewMany.bind(store) }),
+    release: () => (grant, call, metadata) => lingering.release(grant, call, metadata),
+    update: (update) => (grant, metadata, call) => update(grant, declare(metadata, grace, grant.grantId), call),
+    // The next holder would act before the children in other processes have ended.
+    change: () => undefined,
   })
+  return inGroupsOf(store, view)
 }
 
 function withoutDeclaration(outcome: AcquireOutcome): AcquireOutcome {

@@ -21,7 +21,7 @@ export class ParentLink {
   /** Throws a `LeaseConfigurationError` if `parent` is none, or is on the child's own name. */
   constructor(parent: ParentLease, store: object, seat: ChildSeat, child: Child) {
     const { rules } = seat
-    this.parent = viewOf(parent, seat)
+    this.parent = parentViewOf(parent, seat)
     this.#child = child
     this.#rules = rules
     if (!this.parent.includes(store, rules.name)) return
@@ -92,7 +92,7 @@ export class ParentLink {
   }
 }
 
-function viewOf(parent: ParentLease, seat: ChildSeat): ParentView {
+function parentViewOf(parent: ParentLease, seat: ChildSeat): ParentView {
   const view = (Object(parent) as Partial<Record<typeof asParent, (seat: ChildSeat) => ParentView>>)[asParent]
   if (typeof view === 'function') return view.call(parent, seat)
   if (isLease(parent)) return CustomParent.of(parent)

@@ -3,7 +3,7 @@ import type { EventOf } from '../engine/engine-event.js'
 import type { SelfFenceMode } from '../self-fence/fence-times.js'
 import type { TimeMemory } from '../shared-time.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
-import type { StoreLimits } from '../store/lease-store.js'
+import type { LeaseStore, StoreLimits } from '../store/lease-store.js'
 import type { TimeoutOptions } from '../timeout-settings.js'
 import type { EffectWithErrors } from './portable-effect.js'
 import type { PortableError } from './portable-error.js'
@@ -57,7 +57,7 @@ export const callPlaces = {
   list: 1,
   watch: 1,
   watchGrant: 1,
-} as const
+} as const satisfies Record<Exclude<keyof LeaseStore, 'limits' | 'closed' | 'kind' | 'close'>, number>
 
 export type StoreMethod = keyof typeof callPlaces
 

@@ -1,5 +1,5 @@
 import { type Clock, type Grant, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import { AbortableCall, checkOptionNames, pause, type StoreCall, untilAborted } from '@leasehold/core/store'
+import { AbortableCall, checkOptionNames, pause, type StoreCall, untilAborted, viewOf } from '@leasehold/core/store'
 import type { Fault, FaultPlan, StoreOperation } from './fault.js'
 
 export interface FaultyStoreOptions {
@@ -22,6 +22,8 @@ const places: Readonly<Record<StoreOperation, number>> = {
   withdraw: 2,
 }
 
+const operations = Object.keys(places) as StoreOperation[]
+
 interface Scripted {
   readonly fault: Fault
   readonly operation: StoreOperation | undefined
@@ -32,8 +34,8 @@ interface Scripted {
  * after they were carried out, hang, come twice or out of order. When the caller aborts its call, the call rejects.
  */
 export class FaultyStore implements LeaseStore {
-  readonly limits: LeaseStore['limits']
-  readonly kind: string
+  readonly limits!: LeaseStore['limits']
+  readonly kind!: string
   readonly closed?: AbortSignal
   readonly acquire!: LeaseStore['acquire']
   readonly renew!: LeaseStore['renew']
@@ -47,6 +49,8 @@ export class FaultyStore implements LeaseStore {
   readonly watch?: NonNullable<LeaseStore['watch']>
   readonly watchGrant?: NonNullable<LeaseStore['watchGrant']>
   readonly renewMany?: NonNullable<LeaseStore['renewMany']>
+  /** Closes the other store, which is not disturbed. */
+  readonly close!: LeaseStore['close']
   readonly #store: LeaseStore
   readonly #plan: FaultPlan
   readonly #clock: Clock
@@ -61,16 +65,8 @@ export class FaultyStore implements LeaseStore {
     this.#store = store
     this.#plan = plan
     this.#clock = clock
-    this.limits = store.limits
-    this.kind = store.kind ?? 'store'
-    if (store.closed !== undefined) this.closed = store.closed
-    // Only the methods of the other store: users check which methods exist.
-    for (const method of ['list', 'watch', 'watchGrant'] as const) {
-      if (store[method] !== undefined) Object.assign(this, { [method]: store[method].bind(store) })
-    }
-    for (const operation of Object.keys(places) as StoreOperation[]) {
-      if (store[operation] !== undefined) Object.assign(this, { [operation]: this.#disturbed(operation) })
-    }
+    const overrides = operations.map((operation) => [operation, () => this.#disturbed(operation)])
+    Object.assign(this, { kind: 'store' }, viewOf(store, Object.fromEntries(overrides)))
   }
 
   /** The number of calls that the other store is executing now, without those that hang or are delayed. */
@@ -81,11 +77,6 @@ export class FaultyStore implements LeaseStore {
   /** Has a fault happen to the next call, or to the next of one operation; several are used up in their order. */
   inject(fault: Fault, operation?: StoreOperation): void {
     this.#script.push({ fault, operation })
-  }
-
-  /** Closes the other store, which is not disturbed. */
-  close(): Promise<void> {
-    return this.#store.close()
   }
 
   #disturbed(operation: StoreOperation): (...args: unknown[]) => Promise<unknown> {

@@ -1,0 +1,45 @@
+import type { LeaseStore } from './lease-store.js'
+
+/** Every property of a store: the compiler reports one that is forgotten here. */
+const properties: Readonly<Record<keyof LeaseStore, true>> = {
+  limits: true,
+  closed: true,
+  kind: true,
+  acquire: true,
+  renew: true,
+  release: true,
+  read: true,
+  update: true,
+  list: true,
+  change: true,
+  break: true,
+  withdraw: true,
+  watch: true,
+  watchGrant: true,
+  renewMany: true,
+  close: true,
+}
+
+/** Each override gets the property of the store, its method bound to the store. It may leave it out by `undefined`. */
+type Overrides = {
+  readonly [P in keyof LeaseStore]?: (own: NonNullable<LeaseStore[P]>) => LeaseStore[P] | undefined
+}
+
+/**
+ * A wrapper of a store: it does what `overrides` say, and passes everything else on to the store. It has the optional
+ * methods that the store has, and no others.
+ */
+export function viewOf(store: LeaseStore, overrides: Overrides): LeaseStore {
+  const names = Object.keys(properties) as (keyof LeaseStore)[]
+  const entries = names.map((name) => [name, propertyOf(store, name, overrides)] as const)
+  // All properties of a store were taken over.
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as unknown as LeaseStore
+}
+
+function propertyOf<P extends keyof LeaseStore>(store: LeaseStore, name: P, overrides: Overrides): unknown {
+  const own: LeaseStore[P] | undefined = store[name]
+  if (own === undefined || own === null) return undefined
+  const bound: NonNullable<LeaseStore[P]> = typeof own === 'function' ? Function.prototype.bind.call(own, store) : own
+  const override = overrides[name]
+  return override === undefined ? bound : override(bound)
+}
