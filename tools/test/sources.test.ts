@@ -41,6 +41,8 @@ describe('a fault is', () => {
     ['packages/core/test/a.test.ts', `// ${'@ts'}-expect-error`],
     ['packages/core/src/a.ts', 'let count = 0'],
     ['packages/core/src/a.ts', 'const a = 1\nexport let count = 0'],
+    ['packages/core/src/a.ts', 'const pause = 5 * Math.random()'],
+    ['packages/core/src/a.ts', 'const read = Date.now'],
   ])('%s with %j', (file, text) => {
     expect(sourceFaults(file, text)).toHaveLength(1)
   })
@@ -50,6 +52,9 @@ describe('a fault is', () => {
     ['packages/core/test/types.test.ts', `// ${'@ts'}-expect-error`],
     ['packages/core/test/lease.types.test.ts', `// ${'@ts'}-expect-error`],
     ['packages/core/test/a.test.ts', 'let store: LeaseStore'],
+    ['packages/core/test/a.test.ts', 'const pause = 5 * Math.random()'],
+    ['packages/core/src/a.ts', '/** `Math.random` unless given. */\n// Date.now'],
+    ['packages/core/src/system-random.ts', 'const systemRandom = () => Math.random()'],
   ])('not %s with %j', (file, text) => {
     expect(sourceFaults(file, text)).toEqual([])
   })

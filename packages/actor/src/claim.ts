@@ -1,9 +1,11 @@
 import { type Lease, type LeaseLost, LeaseLostError } from '@leasehold/core'
+import { guardRandom } from '@leasehold/core/store'
 import { ActorTimer, type TimerListener } from './actor-timer.js'
 import { Attempt, type AttemptListener } from './attempt.js'
 import { Drain } from './drain.js'
 import type { GuardedPlan } from './lease-guarded-options.js'
 import { isWorthRetry, settingsOf, supplyLease } from './lease-of-actor.js'
+import { report } from './report.js'
 
 /** Default for a lease without this setting, in milliseconds. */
 const RETRY_INTERVAL = 5_000
@@ -70,10 +72,12 @@ export class Claim {
 
   /** Notifies the listener after `retryInterval`. */
   retryLater(): void {
-    const interval = this.#actor.plan.retryInterval ?? settingsOf(this.#lease).retryInterval ?? RETRY_INTERVAL
+    const { plan, scope } = this.#actor
+    const random = guardRandom(plan.random, (error) => report(scope, 'random() failed', error))
+    const interval = plan.retryInterval ?? settingsOf(this.#lease).retryInterval ?? RETRY_INTERVAL
     this.#timer ??= new ActorTimer(this.#actor)
     // Whole milliseconds, because Node keeps one list per timer duration.
-    this.#timer.arm(Math.ceil(interval * (1 - JITTER * Math.random())))
+    this.#timer.arm(Math.ceil(interval * (1 - JITTER * random())))
   }
 
   cancelRetry(): void {

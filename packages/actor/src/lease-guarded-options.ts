@@ -6,7 +6,7 @@ import {
   type LeaseRecord,
   type Metadata,
 } from '@leasehold/core'
-import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
+import { checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store'
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, EventFromLogic, InputFrom } from 'xstate'
 import { isReserved } from './control-event.js'
 import { describe, isReference, isThenable, type LeaseReference, type LeaseSource } from './lease-of-actor.js'
@@ -59,6 +59,8 @@ export interface LeaseGuardedOptions<W extends AnyActorLogic> {
    * last fifth of the delay is random. Default: the lease's setting `lease-retry-interval`.
    */
   readonly retryInterval?: number | undefined
+  /** Random numbers from 0 to 1, 1 excluded, for that delay; `Math.random` unless given. */
+  readonly random?: (() => number) | undefined
   /**
    * How long each attempt waits for the lease, in milliseconds. Default: 0, which tries once and again after
    * `retryInterval`. `Infinity` waits until granted. If the store has a queue, the attempt waits in it, and a release is
@@ -103,6 +105,7 @@ export interface GuardedPlan {
   readonly lease: LeaseSource
   /** `undefined`: the interval of the lease. */
   readonly retryInterval: number | undefined
+  readonly random: () => number
   readonly wait: number
   readonly metadata: Metadata | undefined
   readonly capacity: number
@@ -121,6 +124,7 @@ const LONGEST_TIMER = 2_147_483_647
 const optionNames: OptionNames<LeaseGuardedOptions<AnyActorLogic>> = {
   lease: true,
   retryInterval: true,
+  random: true,
   wait: true,
   stash: true,
   metadata: true,
@@ -139,7 +143,7 @@ export function planFrom<W extends AnyActorLogic>(worker: W, options: LeaseGuard
   check(isObject(options), 'options', 'an object', options)
   check(isLogic(worker), 'worker', 'actor logic, such as a machine or fromPromise(...)', worker)
   checkOptionNames<LeaseGuardedOptions<W>>('leaseGuarded', options, optionNames)
-  const { lease, retryInterval, wait = 0, metadata, stash = {}, onDropped = () => {} } = options
+  const { lease, retryInterval, random = systemRandom, wait = 0, metadata, stash = {}, onDropped = () => {} } = options
   const { whileAcquiring = 'stash', onLeaseLost = 'stop', drain } = options
   check(isObject(stash), 'stash', 'an object', stash)
   checkOptionNames<StashOptions>('stash', stash, { capacity: true, overflow: true })
@@ -147,6 +151,7 @@ export function planFrom<W extends AnyActorLogic>(worker: W, options: LeaseGuard
   checkLease(lease)
   const finite = retryInterval === undefined || (Number.isFinite(retryInterval) && retryInterval > 0)
   check(finite, 'retryInterval', 'a positive, finite number of milliseconds', retryInterval)
+  check(typeof random === 'function', 'random', 'a function', random)
   check(typeof wait === 'number' && wait >= 0, 'wait', '0 or more milliseconds', wait)
   check(metadata === undefined || isObject(metadata), 'metadata', 'an object of texts', metadata)
   const whole = capacity === Number.POSITIVE_INFINITY || (Number.isSafeInteger(capacity) && capacity > 0)
@@ -161,6 +166,7 @@ export function planFrom<W extends AnyActorLogic>(worker: W, options: LeaseGuard
     // The actor does not use the types of the worker's input and events. It only forwards them.
     lease: lease as GuardedPlan['lease'],
     retryInterval,
+    random,
     wait,
     metadata,
     capacity,

@@ -124,13 +124,11 @@ describe('a refused or failed attempt', () => {
   })
 
   it('is repeated after a random delay', async () => {
-    const random = vi.spyOn(Math, 'random').mockReturnValue(0.999)
-    const { lease, clock } = setUp()
+    const { lease, clock } = setUp({ random: () => 0.999 })
     lease.deny()
     await settle()
     clock.increment(810)
     expect(lease.acquires).toBe(2)
-    random.mockRestore()
   })
 
   it("waits on the clock of the actor system, not in XState's scheduler", async () => {

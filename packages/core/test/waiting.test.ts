@@ -241,7 +241,7 @@ describe('acquire with wait, over a store that wakes its waiters', () => {
     const outcomes = await Promise.allSettled(waits)
     expect(outcomes.every((outcome) => outcome.status === 'rejected' && outcome.reason === 'closing')).toBe(true)
     await clock.settle()
-    expect(groupOf(store, clock).aborts.size).toBe(0)
+    expect(groupOf(store, clock, Math.random).aborts.size).toBe(0)
     await holder.release()
     // The timers of leases are disarmed a little later.
     await clock.advance(50)

@@ -1,5 +1,11 @@
 import { defaultLogger, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import { AbortableCall, CasLeaseStore, type CasStoreOptions, checkOptionNames } from '@leasehold/core/store'
+import {
+  AbortableCall,
+  CasLeaseStore,
+  type CasStoreOptions,
+  checkOptionNames,
+  systemRandom,
+} from '@leasehold/core/store'
 import { ApiClient } from './api/api-client.js'
 import { misconfigured } from './failure-of.js'
 import { type KubernetesLeaseStoreOptions, optionNames } from './kubernetes-options.js'
@@ -33,11 +39,12 @@ export class KubernetesLeaseStore extends CasLeaseStore<string> {
   /** Throws a `LeaseConfigurationError` if an option is invalid. The constructor sends no request. */
   constructor(options: KubernetesLeaseStoreOptions = {}) {
     checkOptionNames('KubernetesLeaseStore', options, optionNames, { store: 'kubernetes' })
-    const { clock = systemClock, logger = defaultLogger, watch: watches = true } = options
+    const { clock = systemClock, logger = defaultLogger, random = systemRandom, watch: watches = true } = options
     const { layout, ...limits } = chooseLayout(options)
     const client = new ApiClient(options)
     const access = new LeaseAccess(client, layout.resource)
-    const register = new ObjectRegister({ client, access, layout, watches, longest: limits.longest, clock, logger })
+    const environment = { clock, logger, random }
+    const register = new ObjectRegister({ client, access, layout, watches, longest: limits.longest, ...environment })
     super(register, { clock, ...limits })
     this.#access = access
     this.#options = options

@@ -11,8 +11,8 @@ import { kubernetesOptions } from './kubernetes-options.js'
 export const kubernetesLease = providerFactory(
   kubernetesOptions,
   async ({ checkAccess = true, ...values }, context) => {
-    const { clock, logger, leaseName } = context
-    const store = new KubernetesLeaseStore({ ...values, clock, logger })
+    const { clock, logger, random, leaseName } = context
+    const store = new KubernetesLeaseStore({ ...values, clock, logger, random })
     if (checkAccess) await check(store, leaseName, logger)
     return store
   },

@@ -87,6 +87,8 @@ export interface KubernetesClusterOptions
 export interface KubernetesLeaseStoreOptions extends KubernetesClusterOptions, Omit<KubernetesOptions, 'checkAccess'> {
   /** For warnings about unusual records; process warnings unless given. */
   readonly logger?: Logger | undefined
+  /** Random numbers from 0 to 1, 1 excluded, for pauses; `Math.random` unless given. */
+  readonly random?: (() => number) | undefined
 }
 
 /** The names of the options of the cluster in code. */
@@ -106,4 +108,5 @@ export const optionNames: OptionNames<KubernetesLeaseStoreOptions> = {
   ...storeNames,
   ...clusterOptionNames,
   logger: true,
+  random: true,
 }

@@ -1,6 +1,7 @@
 import type { Clock, Grant, Logger } from '@leasehold/core'
 import {
   AbortableCall,
+  backoff,
   type CasEntry,
   type CasRecord,
   type CasRegister,
@@ -38,6 +39,7 @@ export interface ObjectRegisterOptions {
   readonly longest: number
   readonly clock: Clock
   readonly logger: Logger
+  readonly random: () => number
 }
 
 /**
@@ -130,7 +132,7 @@ export class ObjectRegister implements CasRegister<string> {
   }
 
   async *#changesOf(grant: Grant, call: StoreCall): AsyncGenerator<undefined> {
-    const { client, layout } = this.#options
+    const { client, layout, random } = this.#options
     // The token is the version of the write that granted the lease, so no later change is missed. Within the ttl, the
     // holder's own heartbeats show that the stream is alive.
     const from = String(grant.fencingToken)
@@ -142,7 +144,7 @@ export class ObjectRegister implements CasRegister<string> {
       } catch {
         // Without the permission, or with an expired token, heartbeats find changes and report errors.
       }
-      await client.pause(REFUSED_PAUSE * (0.5 + 0.5 * Math.random()), call).catch(() => {})
+      await client.pause(backoff(0, REFUSED_PAUSE, REFUSED_PAUSE, random), call).catch(() => {})
     }
   }
 

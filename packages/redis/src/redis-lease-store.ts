@@ -61,11 +61,13 @@ export interface RedisLeaseStoreOptions {
   readonly recordLife?: number | undefined
   /** The machine's clock unless given. It is used only for time limits and pauses. */
   readonly clock?: Clock | undefined
+  /** Random numbers from 0 to 1, 1 excluded, for pauses; `Math.random` unless given. */
+  readonly random?: (() => number) | undefined
 }
 
 /** Throws a `LeaseConfigurationError` for an unknown option. */
 export function checkRedisOptions(of: string, options: RedisLeaseStoreOptions, store: string): void {
-  const names = { prefix: true, recordLife: true, clock: true } as const
+  const names = { prefix: true, recordLife: true, clock: true, random: true } as const
   checkOptionNames<RedisLeaseStoreOptions>(of, options, names, { store })
 }
 
@@ -98,11 +100,11 @@ export class RedisLeaseStore implements LeaseStore {
   constructor(client: RedisClient, options: RedisLeaseStoreOptions, role: 'member')
   constructor(client: RedisClient, options: RedisLeaseStoreOptions = {}, role?: 'member') {
     checkRedisOptions('RedisLeaseStore', options, this.kind)
-    const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock } = options
+    const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock, random } = options
     if (!(recordLife >= 1_000 && recordLife <= 36_600 * DAY)) {
       throw wrong(`recordLife must be at least 1000 ms and finite, not ${recordLife}`)
     }
-    const adapter = adapterFor(client)
+    const adapter = adapterFor(client, random)
     const { clustered, keyPrefix } = adapter
     const channel = `${keyPrefix}${prefix}turns:${nanoid()}`
     this.#clock = clock

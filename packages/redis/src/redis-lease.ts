@@ -7,12 +7,12 @@ import { checkOptions, redisOptions, wrong } from './redis-options.js'
  * The factory that `lease-class = "@leasehold/redis"` loads. All leases of one provider with the same options share a store
  * and its connections. Needs ioredis, which it loads at the first lease.
  */
-export const redisLease = providerFactory(redisOptions, async (options, { clock }) => {
+export const redisLease = providerFactory(redisOptions, async (options, { clock, random }) => {
   checkOptions(options)
   const { prefix, recordLife, quorum } = options
   const { openClients } = await loadClients()
   const clients = openClients(options)
-  const storeOptions = { prefix, recordLife, clock }
+  const storeOptions = { prefix, recordLife, clock, random }
   return quorum === undefined
     ? new RedisLeaseStore(clients[0], storeOptions)
     : new RedisQuorumStore(clients, storeOptions)

@@ -50,7 +50,7 @@ describe('simulate', () => {
     }
     // A change of the engine's behaviour or of the simulator changes this digest.
     expect(digest.digest('hex')).toMatchInlineSnapshot(
-      `"f2b2c3911ae4be0a1c14fdd25b46106119510c2902862f8b7ab5faec2681f16f"`,
+      `"0cc6b7662b3b44903a841ca11c65795797513a639fd8ca76296df18704f673ce"`,
     )
   })
 

@@ -4,18 +4,19 @@ import type { LeaseSettings } from '../lease-settings.js'
 import type { HeartbeatPlan } from '../renewal/renewal-strategy.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { systemClock } from '../system-clock.js'
+import { systemRandom } from '../system-random.js'
 import { guardClock, guardRandom, planHeartbeat } from '../user-code.js'
 import { groupOf, type LeaseGroup } from './lease-group.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
 
-/** The rules of the lease, and the time and random number of an event: the transition function itself reads no clock. */
+/** The rules of the lease, and the time and chance of an event: the transition function itself reads no clock. */
 export interface EventContext {
   readonly rules: LeaseRules
   readonly now: number
   /** How much suspended time the clock has counted; 0 where it does not know. */
   readonly suspended: number
-  /** From 0 to 1. */
-  readonly random: number
+  /** Numbers from 0 to 1. */
+  readonly random: () => number
   /** Whether the lease stands under a parent whose grant is not valid: it may neither hold nor get a grant. */
   readonly isParentLost: boolean
   /** Whether the thread that uses the lease shows no sign of life: nothing is renewed for it. */
@@ -54,7 +55,7 @@ export interface EngineEnvironment {
 }
 
 /** Shared by all leases that use it. */
-const systemEnvironment: EngineEnvironment = { clock: systemClock, random: () => Math.random() }
+const systemEnvironment: EngineEnvironment = { clock: systemClock, random: systemRandom }
 
 /** The clock and the random numbers of a lease, guarded where the user gave them. */
 export function guardEnvironment(
@@ -65,7 +66,7 @@ export function guardEnvironment(
   return {
     clock: guardClock(clock, report),
     userClock: clock,
-    random: random === undefined ? systemEnvironment.random : guardRandom(random, report),
+    random: random === undefined ? systemRandom : guardRandom(random, report),
   }
 }
 
@@ -83,7 +84,8 @@ export abstract class EngineContext implements EventContext {
 
   constructor(settings: LeaseSettings, store: LeaseStore, environment: EngineEnvironment) {
     this.rules = rulesOf(settings, store)
-    this.group = groupOf(store, environment.userClock ?? environment.clock)
+    const { clock, userClock = clock, random } = environment
+    this.group = groupOf(store, userClock, random)
     this.settings = settings
     this.environment = environment
   }
@@ -92,7 +94,7 @@ export abstract class EngineContext implements EventContext {
   abstract report(error: unknown): void
 
   plan(): HeartbeatPlan {
-    return planHeartbeat(this.rules.plannedTimes, this.random, this)
+    return planHeartbeat(this.rules.plannedTimes, this.random(), this)
   }
 
   shared(at: number, now: number): number {
@@ -103,8 +105,8 @@ export abstract class EngineContext implements EventContext {
     return this.environment.clock.suspended?.() ?? 0
   }
 
-  get random(): number {
-    return this.environment.random()
+  get random(): () => number {
+    return this.environment.random
   }
 
   get isParentLost(): boolean {

@@ -50,7 +50,7 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
       return onRead(state, event, context)
     case 'plan':
       return isUnplanned(state)
-        ? quiet({ ...state, ...planned(state, SPREAD * context.random, context) })
+        ? quiet({ ...state, ...planned(state, SPREAD * context.random(), context) })
         : quiet(state)
     case 'changed':
       if (state.call !== undefined) return quiet({ ...state, changed: true })
@@ -231,7 +231,7 @@ function onConfirmed(state: Held, context: EventContext): Transition {
   if (call.method === 'update') effects.push({ type: 'updated' })
   const update = call.method === 'update' ? undefined : state.update
   const isSettled = state.changed !== true && update === undefined
-  const early = state.phase === 'jeopardy' ? SPREAD * context.random : 0
+  const early = state.phase === 'jeopardy' ? SPREAD * context.random() : 0
   const renewed = becomeHeld(state, call.sentAt, context, isSettled ? early : undefined)
   if (isSettled) return { state: renewed, effects }
   // The change, or the update, may have come after the store had renewed the grant.

@@ -2,7 +2,6 @@ import { AbortListeners } from '../abort-listeners.js'
 import type { Clock } from '../clock.js'
 import { defaultLogger } from '../logger.js'
 import type { LeaseStore } from '../store/lease-store.js'
-import { systemClock } from '../system-clock.js'
 import { guardClock } from '../user-code.js'
 import { Admission } from './admission.js'
 import { delayedUntil, type EngineState } from './engine-state.js'
@@ -22,13 +21,6 @@ const LARGEST_INSTANT = 2 * LARGEST_TURN
 /** An instant is brought forward by less than this part of the time until then, and by less than so many milliseconds. */
 const FORWARD_PART = 16
 const LONGEST_FORWARD = 1_024
-
-/**
- * From where instants are counted on the system clock, which itself counts from the start of the process: processes that were
- * started together would send their heartbeats in the same milliseconds for ever. One for the whole process, so that the leases
- * of several stores wake it up together. A clock of the user has none, so that tests and simulations repeat exactly.
- */
-const PHASE = Math.floor(Math.random() * LONGEST_FORWARD)
 
 /** The engine of one lease. */
 export interface GroupMember {
@@ -74,9 +66,10 @@ export class LeaseGroup {
   #isTurnOpen = false
   readonly #phase: number
 
-  constructor(store: LeaseStore, clock: Clock) {
+  /** `phase`: from where shared instants are counted, in milliseconds. */
+  constructor(store: LeaseStore, clock: Clock, phase: number) {
     this.#clock = clock
-    this.#phase = clock === systemClock ? PHASE : 0
+    this.#phase = phase
     this.claims = new Admission(clock)
     this.#heartbeats = new Admission(clock)
     this.#closed = store.closed
@@ -251,6 +244,21 @@ interface Wake {
   cancel: () => void
 }
 
+const phase = Symbol('leasehold.phase')
+
+/**
+ * From where the instants of a clock are counted that leases share, in milliseconds. The clock of a machine counts from the
+ * start of the process: processes that were started together would send their heartbeats in the same milliseconds for ever.
+ * The clock carries it, so that the leases of all stores of a process wake it up together.
+ */
+function phaseOf(clock: Clock & { readonly [phase]?: number }, random: () => number): number {
+  const known = clock[phase]
+  if (known !== undefined) return known
+  const drawn = Math.floor(random() * LONGEST_FORWARD)
+  if (Object.isExtensible(clock)) Object.defineProperty(clock, phase, { value: drawn })
+  return drawn
+}
+
 const groups = Symbol('leasehold.groups')
 
 interface Grouped {
@@ -259,13 +267,14 @@ interface Grouped {
 
 /**
  * The group of the leases of this store with this clock. The leases of a store are created one by one and nothing else
- * knows all of them, so the store itself carries their groups. Leases of a frozen store share nothing.
+ * knows all of them, so the store itself carries their groups. Leases of a frozen store share nothing. `random` is drawn for
+ * the first lease of a clock.
  */
-export function groupOf(store: LeaseStore & Grouped, clock: Clock): LeaseGroup {
+export function groupOf(store: LeaseStore & Grouped, clock: Clock, random: () => number): LeaseGroup {
   const known = groupsOf(store)
   let group = known?.get(clock)
   if (group === undefined) {
-    group = new LeaseGroup(store, guardClock(clock, reportOnce()))
+    group = new LeaseGroup(store, guardClock(clock, reportOnce()), phaseOf(clock, random))
     known?.set(clock, group)
   }
   return group

@@ -1,3 +1,4 @@
+import { backoff } from '../store/backoff.js'
 import type { LeaseRecord } from '../store/lease-record.js'
 import type { LeaseRules } from './lease-rules.js'
 
@@ -23,27 +24,30 @@ const AFTER_EXPIRY = 5
 /** The shortest pause after a failed heartbeat or release, however little time is left. Milliseconds. */
 const SHORTEST_RETRY = 10
 
-/** Half of the pause is fixed and half is random, so that clients that failed together do not return together. */
-function jittered(pause: number, random: number): number {
-  return pause * (0.5 + 0.5 * random)
-}
+/** The longest one, for a lease without expiry and heartbeats. Milliseconds. */
+const LONGEST_RETRY = 1_000 * 2 ** 16
 
 /**
  * The pause before a failed heartbeat is repeated. It leaves room for more attempts in the remaining validity, for
  * one at least where the store has asked for a pause.
  */
-export function retryPause(rules: LeaseRules, failures: number, remaining: number, random: number, asked = 0): number {
-  const base = Math.min(Math.max(rules.heartbeatInterval / 50, SHORTEST_RETRY), 1_000)
-  const pause = Math.min(base * 2 ** Math.min(failures - 1, 16), rules.heartbeatInterval / 2, remaining / 4)
-  return Math.max(jittered(Math.max(pause, SHORTEST_RETRY), random), Math.min(asked, remaining / 2))
+export function retryPause(
+  rules: LeaseRules,
+  failures: number,
+  remaining: number,
+  random: () => number,
+  asked = 0,
+): number {
+  const first = Math.min(Math.max(rules.heartbeatInterval / 50, SHORTEST_RETRY), 1_000)
+  const longest = Math.max(Math.min(rules.heartbeatInterval / 2, remaining / 4, LONGEST_RETRY), SHORTEST_RETRY)
+  return Math.max(backoff(failures - 1, first, longest, random), Math.min(asked, remaining / 2))
 }
 
 /** The pause of a waiter before it asks a failed store again: at least the pause that the store asked for. */
-export function outagePause(rules: LeaseRules, failures: number, random: number, asked = 0): number {
+export function outagePause(rules: LeaseRules, failures: number, random: () => number, asked = 0): number {
   const longest = Math.min(rules.heartbeatInterval, LONGEST_POLL)
   const first = Math.max(longest / 20, SHORTEST_POLL)
-  const pause = jittered(Math.min(first * 2 ** Math.min(failures - 1, 16), longest), random)
-  return Math.max(pause, Math.min(asked, LONGEST_ASKED))
+  return Math.max(backoff(failures - 1, first, longest, random), Math.min(asked, LONGEST_ASKED))
 }
 
 /** The pause after the watch showed a holder: until just after its expiry, which every later heartbeat moves on. */
@@ -60,17 +64,17 @@ export function turnPause(
   rules: LeaseRules,
   refusals: number,
   holder: Pick<LeaseRecord, 'remaining'> | undefined,
-  random: number,
+  random: () => number,
 ): number {
   const atExpiry = remainingOf(holder) + AFTER_EXPIRY
   if (rules.watched) {
     const kept = rules.ttl === Number.POSITIVE_INFINITY ? PLACE_WITHOUT_TTL : rules.ttl
-    const seldom = jittered(Math.min(kept / REPEATS, LONGEST_WATCH), random)
+    const seldom = backoff(0, kept / REPEATS, LONGEST_WATCH, random)
     return rules.ordered ? seldom : Math.min(seldom, atExpiry)
   }
   const longest = Math.min(rules.heartbeatInterval, LONGEST_POLL)
   const first = Math.max(longest / 20, SHORTEST_POLL)
-  const pause = jittered(Math.min(first * 1.5 ** Math.min(refusals - 1, 32), longest), random)
+  const pause = backoff(0, first * 1.5 ** (refusals - 1), longest, random)
   return Math.min(pause, atExpiry)
 }
 

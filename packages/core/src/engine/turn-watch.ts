@@ -1,4 +1,5 @@
 import type { Clock } from '../clock.js'
+import { backoff } from '../store/backoff.js'
 import { isLocked, type LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { AbortableCall } from '../store/store-call.js'
@@ -40,14 +41,14 @@ export function watchForTurn(
       }
     } catch (error) {
       // Watching only saves polls: the next poll finds and reports what is wrong with the store.
-      if (isDefinitive(error)) refusedUntil = clock.now() + REFUSED_PAUSE * (0.5 + 0.5 * random())
+      if (isDefinitive(error)) refusedUntil = clock.now() + backoff(0, REFUSED_PAUSE, REFUSED_PAUSE, random)
     }
     if (!call.aborted) goOnLater()
   }
 
   function goOnLater(): void {
     failures += 1
-    cancel = clock.schedule(outagePause(rules, failures, random()), () => {
+    cancel = clock.schedule(outagePause(rules, failures, random), () => {
       onTurn()
       if (call.aborted) return
       if (clock.now() < refusedUntil) goOnLater()

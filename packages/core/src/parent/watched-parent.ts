@@ -126,7 +126,7 @@ class WatchedParent implements ParentView {
     } catch {
       // Unknown is not lost: it is read again inside the validity that is left.
       this.#failures += 1
-      pause = retryPause(this.#rules, this.#failures, this.#current?.remaining ?? 0, random())
+      pause = retryPause(this.#rules, this.#failures, this.#current?.remaining ?? 0, random)
     }
     if (this.#child !== undefined && clock.now() < Number.POSITIVE_INFINITY) this.#readAfter(pause)
   }

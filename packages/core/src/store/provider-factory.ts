@@ -16,6 +16,8 @@ export interface OpenContext {
   /** Of a test; `undefined` for the machine's. */
   readonly clock: Clock | undefined
   readonly logger: Logger
+  /** `undefined` for the machine's. */
+  readonly random: (() => number) | undefined
 }
 
 /** A factory that carries the options that it reads. */
@@ -32,12 +34,12 @@ export function providerFactory<D extends OptionDeclarations, S extends LeaseSto
     new StoreLease(...lease),
 ): ProviderFactory {
   const make: LeaseFactory = async (settings, context: LeaseFactoryContext) => {
-    const { configPath, clock, logger, share } = context
+    const { configPath, clock, logger, random, share } = context
     const values = options.read(settings.options)
     const key = `${options.kind}:${JSON.stringify(options.keys.map((name) => values[name] ?? null))}`
     const testClock = clock === systemClock ? undefined : clock
     const store = await share(key, () =>
-      open(values, { leaseName: settings.name, configPath, clock: testClock, logger }),
+      open(values, { leaseName: settings.name, configPath, clock: testClock, logger, random }),
     )
     return create(settings, store, environmentOf(context))
   }

@@ -15,6 +15,7 @@ import type { SharedTime } from '../shared-time.js'
 import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { systemClock } from '../system-clock.js'
+import { systemRandom } from '../system-random.js'
 import { TimeoutSettings } from '../timeout-settings.js'
 import type { LeaseSlots } from './lease-slots.js'
 import type { Outbox } from './outbox.js'
@@ -73,7 +74,7 @@ export class HostedLease implements HostedMethods {
     const settings = new LeaseSettings({ ...given, timeouts: new TimeoutSettings(timeouts) })
     const environment: EngineEnvironment = {
       clock: systemClock,
-      random: () => Math.random(),
+      random: systemRandom,
       isUnresponsive: () => host.time.userSilence > unresponsiveAfter,
       workUnder: (grantId) => this.#workUnder(grantId),
     }

@@ -16,7 +16,7 @@ const takenBack = { type: 'cleanup', grantId: 'mine', grant, hasStray: false }
 
 describe('from held, the plan of the next heartbeat', () => {
   const plan = { type: 'plan' } as const
-  const planOf = (after: number, random = 0) => ({ plan: () => ({ after, attemptTimeout: 300 }), random })
+  const planOf = (after: number, drawn = 0) => ({ plan: () => ({ after, attemptTimeout: 300 }), random: () => drawn })
 
   it('counts from the last confirmed request', () => {
     const state = held({ confirmedAt: 400, validUntil: 400 + VALIDITY })
@@ -126,7 +126,7 @@ describe('from held, a heartbeat', () => {
       ['held', 3_000],
       ['jeopardy', 2_250],
     ] as const) {
-      const { state } = after({ ...beating, phase }, renewed, 1_040, { plan, random: 0.5 })
+      const { state } = after({ ...beating, phase }, renewed, 1_040, { plan, random: () => 0.5 })
       expect(state).toMatchObject({ heartbeatAt })
     }
   })

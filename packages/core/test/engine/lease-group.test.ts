@@ -3,7 +3,7 @@ import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { type GroupMember, groupOf, inGroupsOf, LeaseGroup } from '../../src/engine/lease-group.js'
 import { ScriptedStore } from '../support/scripted-store.js'
-import { grant } from '../support/transitions.js'
+import { grant, longest } from '../support/transitions.js'
 
 const member: GroupMember = {
   wakesAt: Number.POSITIVE_INFINITY,
@@ -24,29 +24,29 @@ function setUpArming() {
       onTimer: () => void armed.push(`${name} woken`),
     }
   }
-  return { clock, group: new LeaseGroup(new ScriptedStore(), clock), armed, lease }
+  return { clock, group: new LeaseGroup(new ScriptedStore(), clock, 0), armed, lease }
 }
 
 describe('the state that leases of one store share', () => {
   it('is one group for each store and clock', () => {
     const [store, clock] = [new ScriptedStore(), new VirtualClock()]
-    const group = groupOf(store, clock)
-    expect(groupOf(store, clock)).toBe(group)
-    const others = [groupOf(store, new VirtualClock()), groupOf(new ScriptedStore(), clock)]
+    const group = groupOf(store, clock, longest)
+    expect(groupOf(store, clock, longest)).toBe(group)
+    const others = [groupOf(store, new VirtualClock(), longest), groupOf(new ScriptedStore(), clock, longest)]
     expect(new Set([group, ...others]).size).toBe(3)
-    expect(groupOf(store, clock)).toBe(group)
+    expect(groupOf(store, clock, longest)).toBe(group)
   })
 
   it('is that of the store for a view of the store that is made for one lease', () => {
     const [store, clock] = [new ScriptedStore(), new VirtualClock()]
-    expect(groupOf(inGroupsOf(store, new ScriptedStore()), clock)).toBe(groupOf(store, clock))
+    expect(groupOf(inGroupsOf(store, new ScriptedStore()), clock, longest)).toBe(groupOf(store, clock, longest))
     const frozen = Object.freeze(new ScriptedStore())
-    expect(groupOf(inGroupsOf(frozen, new ScriptedStore()), clock)).not.toBe(groupOf(frozen, clock))
+    expect(groupOf(inGroupsOf(frozen, new ScriptedStore()), clock, longest)).not.toBe(groupOf(frozen, clock, longest))
   })
 
   it('does not exist for a frozen store, whose leases still work', () => {
     const [store, clock] = [Object.freeze(new ScriptedStore()), new VirtualClock()]
-    expect(groupOf(store, clock)).not.toBe(groupOf(store, clock))
+    expect(groupOf(store, clock, longest)).not.toBe(groupOf(store, clock, longest))
   })
 
   it('renews together where the store can, and only there', async () => {
@@ -58,10 +58,10 @@ describe('the state that leases of one store share', () => {
       onRenewalFailed: expect.fail,
       onTimer: expect.fail,
     }
-    groupOf(store, clock).renewals?.add(caller, 1, grant, 100, 100)
+    groupOf(store, clock, longest).renewals?.add(caller, 1, grant, 100, 100)
     await clock.settle()
     expect(outcomes).toEqual([{ renewed: false, reason: 'deleted' }])
-    expect(groupOf(new ScriptedStore(), clock).renewals).toBeUndefined()
+    expect(groupOf(new ScriptedStore(), clock, longest).renewals).toBeUndefined()
   })
 
   it('arms all timers of a turn of the event loop in the next, each once', async () => {
@@ -158,7 +158,7 @@ describe('the state that leases of one store share', () => {
 
   it('chooses an instant for several leases: the last multiple of a power of two before the one that was asked for', () => {
     const { clock } = setUpArming()
-    const group = new LeaseGroup(new MemoryLeaseStore({ clock }), clock)
+    const group = new LeaseGroup(new MemoryLeaseStore({ clock }), clock, 0)
     // Multiples of 32 ms for a distance of 600 ms, of 64 ms from a distance of 1,024 ms, and of 1,024 ms at the most.
     expect(group.shared(600, 0)).toBe(576)
     expect(group.shared(1_600, 1_000)).toBe(1_600)
@@ -173,28 +173,33 @@ describe('the state that leases of one store share', () => {
     expect(group.shared(Number.POSITIVE_INFINITY, 5)).toBe(Number.POSITIVE_INFINITY)
   })
 
-  it('counts instants of the system clock from a phase of the process, the same for all stores', async () => {
-    const instantsOf = async (random: number, at: number): Promise<readonly number[]> => {
-      vi.resetModules()
-      const spy = vi.spyOn(Math, 'random').mockReturnValue(random)
-      try {
-        const fresh = await import('../../src/engine/lease-group.js')
-        const { systemClock } = await import('../../src/system-clock.js')
-        return [1, 2].map(() => new fresh.LeaseGroup(new MemoryLeaseStore(), systemClock).shared(at, 0))
-      } finally {
-        spy.mockRestore()
-      }
+  it('counts instants from a phase of the clock, which is drawn once and is the same for all stores', () => {
+    const instantsOf = (drawn: number, at: number): readonly number[] => {
+      const clock = new VirtualClock()
+      const random = vi.fn(() => drawn)
+      const instants = [1, 2].map(() => groupOf(new MemoryLeaseStore({ clock }), clock, random).shared(at, 0))
+      expect(random).toHaveBeenCalledOnce()
+      return instants
     }
-    expect(await instantsOf(0, 100_000)).toEqual([97 * 1_024, 97 * 1_024])
-    expect(await instantsOf(0.25, 100_000)).toEqual([97 * 1_024 + 256, 97 * 1_024 + 256])
-    expect(await instantsOf(0.999, 100_000)).toEqual([96 * 1_024 + 1_022, 96 * 1_024 + 1_022])
+    expect(instantsOf(0, 100_000)).toEqual([97 * 1_024, 97 * 1_024])
+    expect(instantsOf(0.25, 100_000)).toEqual([97 * 1_024 + 256, 97 * 1_024 + 256])
+    expect(instantsOf(0.999, 100_000)).toEqual([96 * 1_024 + 1_022, 96 * 1_024 + 1_022])
     // Also before the phase has come: 14 steps of 32 ms before 1,022.
-    expect(await instantsOf(0.999, 600)).toEqual([574, 574])
+    expect(instantsOf(0.999, 600)).toEqual([574, 574])
+  })
+
+  it('counts instants from a phase of its own where the clock is frozen', () => {
+    const clock = Object.freeze({ now: () => 0, schedule: () => () => {} })
+    const draws = [0, 0.25]
+    const instants = [1, 2].map(() =>
+      groupOf(new MemoryLeaseStore(), clock, () => draws.shift() as number).shared(100_000, 0),
+    )
+    expect(instants).toEqual([97 * 1_024, 97 * 1_024 + 256])
   })
 
   it('chooses another instant on the same scale for each 1,024 leases, and then one on a finer scale', () => {
     const { clock, lease } = setUpArming()
-    const group = new LeaseGroup(new MemoryLeaseStore({ clock }), clock)
+    const group = new LeaseGroup(new MemoryLeaseStore({ clock }), clock, 0)
     const chosen = new Map<number, number>()
     const choose = (leases: number): void => {
       for (let count = 0; count < leases; count += 1) {
@@ -218,7 +223,7 @@ describe('the state that leases of one store share', () => {
 
   it('chooses no other instant where the store renews one lease at a time', () => {
     const { clock } = setUpArming()
-    expect(new LeaseGroup(new ScriptedStore(), clock).shared(600, 0)).toBe(600)
+    expect(new LeaseGroup(new ScriptedStore(), clock, 0).shared(600, 0)).toBe(600)
   })
 
   it('wakes at most 512 leases in one turn of the event loop, and none that asks for another instant meanwhile', async () => {

@@ -57,7 +57,7 @@ class World {
     this.now += wait
     const event = this.#eventOf(kind, back)
     if (event === undefined) return
-    const times = { now: this.now, suspended: 0, random, plan: () => plan, shared: (at: number) => at }
+    const times = { now: this.now, suspended: 0, random: () => random, plan: () => plan, shared: (at: number) => at }
     const context: EventContext = { rules, ...times, isParentLost, isUnresponsive: false }
     const before = this.state
     const frozen = JSON.stringify(before, replaceBigints)

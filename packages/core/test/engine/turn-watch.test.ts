@@ -28,7 +28,7 @@ function setUp({ watching = true, ordered = false } = {}) {
   const turns: number[] = []
   const store: LeaseStore = new ScriptedStore()
   if (watching) store.watch = (name, call, grantId) => listen(watches, name, call, grantId)
-  const sources = { clock, random: () => longest }
+  const sources = { clock, random: longest }
   const onTurn = vi.fn((_holder?: LeaseRecord): void => void turns.push(clock.now()))
   const stop = watchForTurn({ ...rules, ordered }, store, sources, 'mine', onTurn)
   return { clock, watches, turns, onTurn, stop, last: () => watches.at(-1) as Watched }

@@ -8,7 +8,7 @@ import { validityOf } from '../../src/validity.js'
 import { rules } from './rules.js'
 
 /** Not random: every pause has its full length. */
-export const longest = 1
+export const longest = () => 1
 
 export const grant: Grant = { name: 'job', owner: 'me', grantId: 'mine', fencingToken: 3n, ttl: rules.ttl }
 

@@ -10,7 +10,7 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { AbortableCall, keepAlive, keptAlive } from '@leasehold/core/store'
+import { AbortableCall, keepAlive, keptAlive, systemRandom } from '@leasehold/core/store'
 import { FirstAbort } from '../first-abort.js'
 import { RecipeEvents } from '../recipe-events.js'
 import { leaseOptionsOf } from '../recipe-options.js'
@@ -84,7 +84,7 @@ export class LeaderElection implements AsyncDisposable {
    */
   constructor(store: LeaseStore, options: LeaderElectionOptions) {
     this.#options = checkedOptions(options, store)
-    const { name, logger, clock = systemClock, random = Math.random, maxHold = NO_LIMIT, keepAlive = true } = options
+    const { name, logger, clock = systemClock, random = systemRandom, maxHold = NO_LIMIT, keepAlive = true } = options
     this.#keepAlive = keepAlive
     this.#events = new RecipeEvents(`election '${name}'`, logger)
     const { report } = this.#events

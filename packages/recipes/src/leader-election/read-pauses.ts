@@ -1,4 +1,5 @@
 import type { LeaseRecord, LeaseStore, TimeoutSettings } from '@leasehold/core'
+import { backoff } from '@leasehold/core/store'
 import type { Leader } from './leader.js'
 
 /** The longest pause between two reads, in milliseconds, where the store does not notify. */
@@ -52,7 +53,7 @@ export class ReadPauses {
   }
 
   #jittered(duration: number): number {
-    return duration * (0.5 + 0.5 * this.#random())
+    return backoff(0, duration, duration, this.#random)
   }
 }
 

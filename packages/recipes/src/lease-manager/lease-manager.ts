@@ -8,7 +8,15 @@ import {
   LeaseUnavailableError,
   type StoreLease,
 } from '@leasehold/core'
-import { AbortableCall, checkOptionNames, checkWork, keptAlive, type OptionNames } from '@leasehold/core/store'
+import {
+  AbortableCall,
+  backoff,
+  checkOptionNames,
+  checkWork,
+  keptAlive,
+  type OptionNames,
+  systemRandom,
+} from '@leasehold/core/store'
 import { checkDuration, checkFunction, checkSignal } from '../acquire-options.js'
 import { FirstAbort } from '../first-abort.js'
 import { InFlight } from '../in-flight.js'
@@ -94,7 +102,7 @@ export class LeaseManager implements AsyncDisposable {
   /** Throws a `LeaseConfigurationError` if an option is invalid. */
   constructor(store: LeaseStore, options: LeaseManagerOptions = {}) {
     checkOptionNames('LeaseManager', options, optionNames)
-    const { concurrency = DEFAULT_CONCURRENCY, random = Math.random, logger = defaultLogger } = options
+    const { concurrency = DEFAULT_CONCURRENCY, random = systemRandom, logger = defaultLogger } = options
     checkConcurrency('LeaseManager', concurrency)
     this.#leases = new KeyedLeases(store, options, 'manager', (name, lease) => {
       lease.on('error', this.#events.report).on('lost', (lost) => this.#events.emit('lost', name, lost))
@@ -279,7 +287,7 @@ export class LeaseManager implements AsyncDisposable {
   async #pauseBetweenRounds(left: number, signal: AbortSignal | undefined): Promise<void> {
     const longest = Math.min(this.#leases.settings.timeouts.heartbeatTimeout / 4, LONGEST_PAUSE)
     const ends = new FirstAbort(signal, this.#closing.signal)
-    await pauseUntil(this.#leases.clock, Math.min(left, longest * (0.5 + this.#random() / 2)), ends)
+    await pauseUntil(this.#leases.clock, Math.min(left, backoff(0, longest, longest, this.#random)), ends)
     ends.forget()
     ends.signal.throwIfAborted()
   }

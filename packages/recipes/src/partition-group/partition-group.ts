@@ -7,7 +7,14 @@ import {
   systemClock,
   TimeoutSettings,
 } from '@leasehold/core'
-import { AbortableCall, checkLeaseName, checkOptionNames, keptAlive, type OptionNames } from '@leasehold/core/store'
+import {
+  AbortableCall,
+  checkLeaseName,
+  checkOptionNames,
+  keptAlive,
+  type OptionNames,
+  systemRandom,
+} from '@leasehold/core/store'
 import { InFlight } from '../in-flight.js'
 import { roomOf } from '../metadata-room.js'
 import { RecipeEvents } from '../recipe-events.js'
@@ -99,7 +106,7 @@ export class PartitionGroup implements AsyncDisposable {
 
   /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid, or the store lacks an ability. */
   constructor(store: LeaseStore, options: PartitionGroupOptions) {
-    const { name, clock = systemClock, drainTimeout = DEFAULT_DRAIN_TIMEOUT, random = Math.random } = options
+    const { name, clock = systemClock, drainTimeout = DEFAULT_DRAIN_TIMEOUT, random = systemRandom } = options
     checkOptionNames('PartitionGroup', options, optionNames, { leaseName: name })
     checkLeaseName(name)
     checkKeepAlive(options)
@@ -170,7 +177,7 @@ export class PartitionGroup implements AsyncDisposable {
   }
 
   async #run(): Promise<void> {
-    const { random = Math.random } = this.#options
+    const { random = systemRandom } = this.#options
     const { clock, interval } = this.#context
     const outage = this.#createOutage(clock)
     while (!this.#rounds.aborted) {

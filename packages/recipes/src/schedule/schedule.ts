@@ -10,7 +10,15 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { AbortableCall, checkOptionNames, guardClock, guardRandom, keptAlive, readGuarded } from '@leasehold/core/store'
+import {
+  AbortableCall,
+  checkOptionNames,
+  guardClock,
+  guardRandom,
+  keptAlive,
+  readGuarded,
+  systemRandom,
+} from '@leasehold/core/store'
 import { roomOf } from '../metadata-room.js'
 import { RecipeEvents } from '../recipe-events.js'
 import { callGuarded, report } from '../report.js'
@@ -94,7 +102,7 @@ export class Schedule implements AsyncDisposable {
   /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid. */
   constructor(store: LeaseStore, options: ScheduleOptions) {
     checkOptions(options)
-    const { clock: given = systemClock, logger = defaultLogger, random = Math.random } = options
+    const { clock: given = systemClock, logger = defaultLogger, random = systemRandom } = options
     const clock = guardClock(given, (error) => this.#report('the clock failed', error))
     this.#store = store
     this.#options = options

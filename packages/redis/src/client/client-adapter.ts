@@ -1,3 +1,4 @@
+import { systemRandom } from '@leasehold/core/store'
 import { wrong } from '../redis-options.js'
 import type { ClientAdapter } from './connection.js'
 import { ioredisAdapter } from './ioredis-adapter.js'
@@ -5,9 +6,9 @@ import { nodeRedisAdapter } from './node-redis-adapter.js'
 import type { IoRedisClient, IoRedisClusterClient, RedisClient } from './redis-client.js'
 
 /** Throws a `LeaseConfigurationError` if the value is not a client of a supported library. */
-export function adapterFor(client: RedisClient): ClientAdapter {
+export function adapterFor(client: RedisClient, random: () => number = systemRandom): ClientAdapter {
   if (typeof client === 'object' && client !== null && 'duplicate' in client) {
-    if (isIoRedis(client)) return ioredisAdapter(client)
+    if (isIoRedis(client)) return ioredisAdapter(client, random)
     if ('sendCommand' in client) return nodeRedisAdapter(client)
   }
   throw wrong(

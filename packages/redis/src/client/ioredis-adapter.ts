@@ -40,14 +40,14 @@ const aloneInCluster = {
   redisOptions: { ...alone, lazyConnect: undefined, enableOfflineQueue: undefined, retryStrategy: undefined },
 }
 
-export function ioredisAdapter(client: IoRedisClient | IoRedisClusterClient): ClientAdapter {
+export function ioredisAdapter(client: IoRedisClient | IoRedisClusterClient, random: () => number): ClientAdapter {
   return {
     clustered: isCluster(client),
     keyPrefix: keyPrefixOf(client),
     address: isCluster(client) ? undefined : addressIn(client.options),
     newConnection: () =>
       isCluster(client)
-        ? new ClusterConnection(client.duplicate([], aloneInCluster))
+        ? new ClusterConnection(client.duplicate([], aloneInCluster), random)
         : new IoRedisConnection(client.duplicate(optionsFor(client))),
     run: (call) => runUnprefixed(client, call),
   }
@@ -162,19 +162,21 @@ class IoRedisConnection implements Connection {
 
 class ClusterConnection extends IoRedisConnection {
   readonly #cluster: IoRedisClusterClient
+  readonly #random: () => number
   #subscriber: Connection | undefined
   readonly #opening = new Map<IoRedisNode, Promise<void>>()
 
-  constructor(cluster: IoRedisClusterClient) {
+  constructor(cluster: IoRedisClusterClient, random: () => number) {
     super(cluster)
     this.#cluster = cluster
+    this.#random = random
     cluster.on('+node', handleAsking)
   }
 
   /** Over a connection to one node: the cluster client would subscribe again without saying that it missed messages. */
   override async subscribe(channel: string, onMessage: (message: string) => void): Promise<void> {
     const nodes = this.#cluster.nodes('master')
-    const node = nodes[Math.floor(Math.random() * nodes.length)]
+    const node = nodes[Math.floor(this.#random() * nodes.length)]
     if (node === undefined) throw new Error('no node of the cluster is known')
     const subscriber = new IoRedisConnection(node.duplicate(alone))
     this.#subscriber = subscriber

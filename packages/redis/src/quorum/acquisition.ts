@@ -1,5 +1,5 @@
 import type { LeaseRecord } from '@leasehold/core'
-import { type AcquireOutcome, type AcquireRequest, pause, type StoreCall } from '@leasehold/core/store'
+import { type AcquireOutcome, type AcquireRequest, backoff, pause, type StoreCall } from '@leasehold/core/store'
 import type { Electorate } from './electorate.js'
 import type { FencingTokens } from './fencing-tokens.js'
 import { type GrantOutcome, grantOutcome } from './outcomes.js'
@@ -58,9 +58,10 @@ export class Acquisition {
         if (outcome.isCertain) return refusedBy(undefined)
         throw undecided(this.#question, tally)
       }
-      const elapsed = this.#electorate.clock.now() - since
+      const { clock, random } = this.#electorate
+      const elapsed = clock.now() - since
       const longest = Math.min(Math.max(elapsed, SHORTEST_PAUSE) * 1.5 ** (round - 1), LONGEST_PAUSE)
-      await pause(this.#electorate.clock, longest * (0.5 + 0.5 * Math.random()), call)
+      await pause(clock, backoff(0, longest, longest, random), call)
     }
   }
 

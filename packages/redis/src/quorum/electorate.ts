@@ -54,12 +54,14 @@ export interface Ballot<T, R> {
 export class Electorate {
   readonly members: readonly QuorumMember[]
   readonly clock: Clock
+  readonly random: () => number
   /** The members that do not answer; they are not waited for until they do. */
   readonly lagging = new Set<QuorumMember>()
 
-  constructor(members: readonly QuorumMember[], clock: Clock) {
+  constructor(members: readonly QuorumMember[], clock: Clock, random: () => number) {
     this.members = members
     this.clock = clock
+    this.random = random
   }
 
   /** Rejects with the reason of the abort, and then aborts the operations of all members. */

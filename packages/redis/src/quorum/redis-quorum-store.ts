@@ -17,6 +17,7 @@ import {
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
+  systemRandom,
 } from '@leasehold/core/store'
 import type { RedisClient } from '../client/redis-client.js'
 import { checkRedisOptions, RedisLeaseStore, type RedisLeaseStoreOptions } from '../redis-lease-store.js'
@@ -61,9 +62,9 @@ export class RedisQuorumStore implements LeaseStore {
   constructor(servers: readonly (RedisClient | QuorumMember)[], options: RedisLeaseStoreOptions = {}) {
     checkRedisOptions('RedisQuorumStore', options, KIND)
     checkServers(servers)
-    const { clock = systemClock } = options
+    const { clock = systemClock, random = systemRandom } = options
     const members = servers.map((server) => ('raise' in server ? server : memberOf(server, options)))
-    this.#electorate = new Electorate(members, clock)
+    this.#electorate = new Electorate(members, clock, random)
     this.#tokens = new FencingTokens(this.#electorate)
     this.#cleanup = new Cleanup(this.#electorate)
     this.#heartbeats = new Heartbeats(this.#electorate, this.#tokens)
