@@ -43,7 +43,7 @@ export class BlobLedger implements Ledger {
 
   // #region fenced
   async #add({ token, entries }: Batch): Promise<void> {
-    await this.#guard.write(NAME, token, async (blob, fenced) => {
+    await this.#guard.transact(NAME, token, async (blob, fenced) => {
       const { conditions } = fenced
       const isNew = conditions.ifNoneMatch !== undefined
       const before = isNew ? '' : String(await blob.downloadToBuffer(0, undefined, { conditions }))

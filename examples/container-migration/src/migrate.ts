@@ -49,7 +49,7 @@ async function migrateBlobs(
   for await (const { name } of container.listBlobsFlat()) {
     if (name <= after) continue
     signal.throwIfAborted()
-    const isMigrated = await guard.write(name, fencingToken, async (blob, fenced) => {
+    const isMigrated = await guard.transact(name, fencingToken, async (blob, fenced) => {
       // The last holder may have died between the write of the blob and that of the progress.
       if (fenced.metadata.version === '2') return false
       const text = await convert(String(await blob.downloadToBuffer()), name)

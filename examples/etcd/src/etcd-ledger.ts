@@ -19,7 +19,7 @@ export class EtcdLedger implements Ledger {
   async write(entry: Entry): Promise<void> {
     this.#count += 1
     const put = `${this.#key}/${this.#writer}-${this.#count}`
-    await this.#guard.transact(entry.token, this.#key, { write: [{ put, value: toLine(entry) }] })
+    await this.#guard.transact(this.#key, entry.token, { write: [{ put, value: toLine(entry) }] })
   }
   // #endregion fenced
 

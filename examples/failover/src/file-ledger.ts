@@ -15,7 +15,7 @@ export class FileLedger implements Ledger {
   }
 
   async write(entry: Entry): Promise<void> {
-    this.#guard.run('ledger', entry.token, () => appendFileSync(this.#file, toLine(entry)))
+    this.#guard.transact('ledger', entry.token, () => appendFileSync(this.#file, toLine(entry)))
   }
 
   close(): Promise<void> {

@@ -55,7 +55,7 @@ export async function startInstance(name: string, { store, guard, append }: Shar
     if (term !== undefined) {
       try {
         // The guard rejects the write if a later leader has written meanwhile.
-        guard.run('entries', term, () => append(`${text} by ${name}`))
+        guard.transact('entries', term, () => append(`${text} by ${name}`))
         return reply(response, 200, { writer: name })
       } catch (error) {
         if (!(error instanceof LeaseLostError)) throw error

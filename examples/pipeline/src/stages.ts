@@ -34,7 +34,7 @@ export function createStage(
     },
     write: (position, result, fencingToken) => {
       // The guard refuses a holder that was stopped, and does not know that it has a successor.
-      guard.run(output, fencingToken, () => {
+      guard.transact(output, fencingToken, () => {
         // The last holder may have died between this write and that of its position.
         if (linesOf(output).length === position) appendFileSync(output, `${result}\n`)
       })

@@ -1,15 +1,17 @@
 import { type Entry, type Ledger, parseLedger, toLine } from '@leasehold/example-failover'
-import { fence } from '@leasehold/postgres'
+import { PostgresGuard } from '@leasehold/postgres'
 import type { Pool } from 'pg'
 
 /** A table; each entry is written in a transaction that checks its fencing token. */
 export class PostgresLedger implements Ledger {
   readonly #pool: Pool
   readonly #schema: string
+  readonly #guard: PostgresGuard
 
   constructor(pool: Pool, schema: string) {
     this.#pool = pool
     this.#schema = schema
+    this.#guard = new PostgresGuard({ schema })
   }
 
   // #region fenced
@@ -17,7 +19,7 @@ export class PostgresLedger implements Ledger {
     const client = await this.#pool.connect()
     try {
       await client.query('BEGIN')
-      await fence(client, 'ledger', entry.token, { schema: this.#schema })
+      await this.#guard.transact('ledger', entry.token, client)
       await client.query(`INSERT INTO ${this.#schema}.ledger (line) VALUES ($1)`, [toLine(entry)])
       await client.query('COMMIT')
     } catch (error) {

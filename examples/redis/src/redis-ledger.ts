@@ -16,7 +16,7 @@ export class RedisLedger implements Ledger {
 
   // #region fenced
   async write(entry: Entry): Promise<void> {
-    await this.#guard.write(entry.token, 'APPEND', this.#key, toLine(entry))
+    await this.#guard.transact(this.#key, entry.token, ['APPEND', toLine(entry)])
   }
   // #endregion fenced
 

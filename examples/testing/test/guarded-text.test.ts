@@ -11,13 +11,13 @@ const subject: GuardSubject = {
   start: () => {
     const guarded = new GuardedText()
     return {
-      open: () => ({ write: (text, token) => guarded.write(text, token) }),
+      open: () => ({ write: (text, token) => guarded.write(token, text) }),
       read: () => guarded.text,
       ownFailures: [
         {
           name: 'a text that is too long',
           guarded: (guard, token) => guard.write(tooLong, token),
-          unguarded: () => new GuardedText().write(tooLong, 0n),
+          unguarded: () => new GuardedText().write(0n, tooLong),
         },
       ],
     }

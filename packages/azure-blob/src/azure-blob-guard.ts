@@ -1,5 +1,5 @@
 import type { BlobDeleteOptions, BlobRequestConditions, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
-import { checkFence, checkFencingToken, inRounds } from '@leasehold/core/store'
+import { Fence, type FencingGuard, type GuardOptions, inRounds } from '@leasehold/core/store'
 import { failureOf } from './failure-of.js'
 import { codeOf, isAbout, isStatus, unless } from './service-answer.js'
 
@@ -9,13 +9,13 @@ const KEY = 'leaseholdfence'
 /** The metadata key that marks a deleted blob. */
 const DELETED = 'leaseholddeleted'
 
-/** The options that a fenced write must pass to the SDK. Without them, the write is not fenced. */
+/** The options that an operation must pass to the SDK. Without them, the write is not fenced. */
 export interface FencedWrite {
   /** The blob was not written since its token was compared. */
   readonly conditions: BlobRequestConditions
   /** The metadata of the blob, with the token in it. */
   readonly metadata: Record<string, string>
-  /** The given time limit. */
+  /** The `signal` of the call. */
   readonly abortSignal?: AbortSignal
 }
 
@@ -23,11 +23,14 @@ export interface FencedWrite {
  * Checks fencing tokens for blobs other than that of the lease: a holder that has lost its lease without noticing cannot
  * overwrite the writes of its successor. Every write and deletion of the blob has to use a guard.
  *
+ * All methods reject with a `LeaseLostError` if the blob was written or deleted under a larger token. Failures of the guard's
+ * own requests, and conflicts with a lease on the blob, are typed errors. There is no time limit unless a `signal` is given.
+ *
  * The token is in the metadata of the blob, so that the check and the write are one step. The service keeps no metadata of
  * a deleted blob. Therefore a deletion through a guard leaves an empty blob, whose metadata has the token and
  * `leaseholddeleted`. A blob that is deleted without a guard loses its token.
  */
-export class AzureBlobGuard {
+export class AzureBlobGuard implements FencingGuard {
   readonly #container: ContainerClient
 
   /** The caller's client of the container of the blobs. */
@@ -35,46 +38,60 @@ export class AzureBlobGuard {
     this.#container = container
   }
 
-  /**
-   * Writes a blob by any operation of the SDK that takes conditions and metadata. Rejects with a `LeaseLostError` if the
-   * blob was written or deleted under a larger token. Calls `write` again when another writer was faster. Other errors of
-   * `write` pass through unchanged, and the token of the blob stays. Failures of the guard's own requests, and conflicts
-   * with a lease on the blob, are typed errors. `signal` is the time limit; there is none unless given.
-   *
-   * `delete` and `deleteIfExists` of the client in `write` leave an empty blob, like {@link AzureBlobGuard.delete}.
-   */
-  async write<T>(
+  /** Replaces the content of a blob. Its metadata stays. */
+  async write(
     blobName: string,
     fencingToken: bigint | string,
-    write: (blob: BlockBlobClient, fenced: FencedWrite) => Promise<T>,
-    signal?: AbortSignal,
-  ): Promise<T> {
-    const details = { leaseName: blobName, store: 'azure-blob' }
-    const token = checkFencingToken(fencingToken, details)
-    const limit = signal === undefined ? {} : { abortSignal: signal }
-    const { result } = await inRounds(blobName, details, async () => {
-      const blob = this.#container.getBlockBlobClient(blobName)
-      const fenced = await compare(blob, token, limit)
-      const { ifMatch } = fenced.conditions
-      try {
-        return { result: await write(withoutDeletion(blob, token, fenced), fenced) }
-      } catch (error) {
-        if (isLeased(error, blob)) throw failureOf('write', blobName, error)
-        if (!(await isRace(error, blob, ifMatch, limit))) throw error
-        return undefined
-      }
-    })
-    return result
+    content: string | Uint8Array,
+    options?: GuardOptions,
+  ): Promise<void> {
+    const upload = (blob: BlockBlobClient, fenced: FencedWrite) =>
+      blob.upload(content, Buffer.byteLength(content), { ...fenced })
+    await this.transact(blobName, fencingToken, upload, options)
   }
 
   /**
-   * Deletes the content and the metadata of a blob. Rejects with a `LeaseLostError` if the blob was written or deleted under
-   * a larger token. An empty blob stays, whose metadata has the token and `leaseholddeleted`, so that old tokens are still
-   * rejected. Readers have to treat it as deleted. Remove it without the guard when no process with an older token can run
-   * any more.
+   * Deletes the content and the metadata of a blob. An empty blob stays, whose metadata has the token and `leaseholddeleted`,
+   * so that old tokens are still rejected. Readers have to treat it as deleted. Remove it without the guard when no process
+   * with an older token can run any more.
    */
-  async delete(blobName: string, fencingToken: bigint | string, signal?: AbortSignal): Promise<void> {
-    await this.write(blobName, fencingToken, (blob) => blob.delete(), signal)
+  async delete(blobName: string, fencingToken: bigint | string, options?: GuardOptions): Promise<void> {
+    await this.transact(blobName, fencingToken, (blob) => blob.delete(), options)
+  }
+
+  /**
+   * Writes a blob by any operation of the SDK that takes conditions and metadata. Calls `work` again when another writer was
+   * faster. Other errors of `work` pass through unchanged, and the token of the blob stays.
+   *
+   * `delete` and `deleteIfExists` of the client in `work` leave an empty blob, like {@link AzureBlobGuard.delete}.
+   */
+  async transact<T>(
+    blobName: string,
+    fencingToken: bigint | string,
+    work: (blob: BlockBlobClient, fenced: FencedWrite) => Promise<T>,
+    options?: GuardOptions,
+  ): Promise<T> {
+    const fence = new Fence('azure-blob', blobName, fencingToken, options)
+    const { signal } = fence
+    const limit = signal === undefined ? {} : { abortSignal: signal }
+    const details = { leaseName: blobName, store: 'azure-blob' }
+    const { result } = await inRounds(blobName, details, async () => {
+      const blob = this.#container.getBlockBlobClient(blobName)
+      try {
+        const fenced = await compare(blob, fence, limit)
+        const { ifMatch } = fenced.conditions
+        try {
+          return { result: await work(withoutDeletion(blob, fence.token, fenced), fenced) }
+        } catch (error) {
+          if (isLeased(error, blob)) throw failureOf('write', blobName, error)
+          if (!(await isRace(error, blob, ifMatch, limit))) throw error
+          return undefined
+        }
+      } catch (error) {
+        throw signal?.aborted && isAbort(error) ? signal.reason : error
+      }
+    })
+    return result
   }
 }
 
@@ -93,6 +110,11 @@ function withoutDeletion(blob: BlockBlobClient, fencingToken: bigint, fenced: Fe
     delete: empty,
     deleteIfExists: async (options?: BlobDeleteOptions) => ({ succeeded: true, ...(await empty(options)) }),
   })
+}
+
+/** Whether the SDK ended a request because of the signal. */
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError'
 }
 
 /** Whether the blob is leased, and the write was not under its lease. */
@@ -118,21 +140,21 @@ async function isRace(
 /** Compares the token with that of the blob, and returns the options for the write. */
 async function compare(
   blob: BlockBlobClient,
-  fencingToken: bigint,
+  fence: Fence,
   limit: { readonly abortSignal?: AbortSignal },
 ): Promise<FencedWrite> {
   // The SDK adds to the given options, so it gets a copy.
   const request = unless([404], () => blob.getProperties({ ...limit }))
   const found = await request.catch((error: unknown) => {
-    throw failureOf('write', blob.name, error)
+    throw isAbort(error) ? error : failureOf('write', blob.name, error)
   })
   const entries = Object.entries(found?.metadata ?? {})
   const [, seen] = entries.find(([key]) => key.toLowerCase() === KEY) ?? []
-  checkFence(blob.name, fencingToken, seen, 'azure-blob')
+  fence.check(seen)
   const others = entries.filter(([key]) => ![KEY, DELETED].includes(key.toLowerCase()))
   return {
     ...limit,
     conditions: found === undefined ? { ifNoneMatch: '*' } : { ifMatch: found.etag ?? '' },
-    metadata: { ...Object.fromEntries(others), [KEY]: String(fencingToken) },
+    metadata: { ...Object.fromEntries(others), [KEY]: String(fence.token) },
   }
 }

@@ -28,18 +28,22 @@ const subject: GuardSubject = {
     const changed = await other.upload('', 0, { conditions: { ifMatch: '"0x1"' } }).catch((error) => error)
     const failing = (name: string, error: unknown): OwnFailure => ({
       name,
-      guarded: (guarded, token) => (guarded as Guarded).guard.write(NAME, token, () => Promise.reject(error)),
+      guarded: (guarded, token) => (guarded as Guarded).guard.transact(NAME, token, () => Promise.reject(error)),
       unguarded: () => Promise.reject(error),
     })
     return {
       open: (): Guarded => {
         const guard = new AzureBlobGuard(container)
-        const write = (value: string, token: bigint, before = async () => {}) =>
-          guard.write(NAME, token, async (blob, fenced) => {
-            await before()
-            await blob.upload(value, value.length, { ...fenced })
-          })
-        return { guard, write, writeAfter: write, delete: (token) => guard.delete(NAME, token) }
+        return {
+          guard,
+          write: (value, token) => guard.write(NAME, token, value),
+          writeAfter: (value, token, meanwhile) =>
+            guard.transact(NAME, token, async (blob, fenced) => {
+              await meanwhile()
+              await blob.upload(value, value.length, { ...fenced })
+            }),
+          delete: (token) => guard.delete(NAME, token),
+        }
       },
       read: async () => {
         const blob = container.getBlockBlobClient(NAME)

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AzureBlobGuard, AzureBlobLeaseStore, createAzureBlobLease } from '@leasehold/azure-blob'
-import { LeaseConfigurationError, LeaseLostError, LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
 import { afterAll, describe, expect, it } from 'vitest'
 import { restFailureOf } from '../src/service-answer.js'
 import { Azurite } from './support/azurite.js'
@@ -55,8 +55,7 @@ describe.concurrent('the conditions of a lease', () => {
 
 describe.concurrent('a fenced write', () => {
   const guard = new AzureBlobGuard(container)
-  const write = (blobName: string, token: bigint, text: string): Promise<unknown> =>
-    guard.write(blobName, token, (blob, fenced) => blob.upload(text, Buffer.byteLength(text), { ...fenced }))
+  const write = (blobName: string, token: bigint, text: string): Promise<unknown> => guard.write(blobName, token, text)
   const read = async (blobName: string): Promise<string> =>
     String(await container.getBlobClient(blobName).downloadToBuffer())
 
@@ -77,7 +76,7 @@ describe.concurrent('a fenced write', () => {
 
   it('that lost a race against another write compares again, and writes', async () => {
     let races = 0
-    const late = guard.write('raced', 3n, async (blob, fenced) => {
+    const late = guard.transact('raced', 3n, async (blob, fenced) => {
       races += 1
       if (races === 1) await write('raced', 4n, 'successor')
       await blob.upload('late', 4, { ...fenced })
@@ -95,7 +94,7 @@ describe.concurrent('a fenced write', () => {
   })
 
   it('rejects if other writers are faster again and again', async () => {
-    const beaten = guard.write('beaten', 3n, async (blob, fenced) => {
+    const beaten = guard.transact('beaten', 3n, async (blob, fenced) => {
       await blob.upload('other', 5, { metadata: { leaseholdfence: '2' } })
       await blob.upload('never', 5, { ...fenced })
     })
@@ -111,9 +110,17 @@ describe.concurrent('a fenced write', () => {
   })
 
   it('ends with its time limit', async () => {
-    const limit = AbortSignal.abort()
-    const late = guard.write('limited', 1n, (blob, fenced) => blob.upload('late', 4, { ...fenced }), limit)
-    await expect(late).rejects.toThrow(LeaseTimeoutError)
+    const limit = new AbortController()
+    const late = guard.transact(
+      'limited',
+      1n,
+      async (blob, fenced) => {
+        limit.abort('enough')
+        await blob.upload('late', 4, { ...fenced })
+      },
+      { signal: limit.signal },
+    )
+    await expect(late).rejects.toBe('enough')
     expect(await container.getBlobClient('limited').exists()).toBe(false)
   })
 

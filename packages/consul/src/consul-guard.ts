@@ -1,10 +1,10 @@
 import { LeaseConflictError, systemClock } from '@leasehold/core'
 import {
-  AbortableCall,
   AbortListeners,
-  checkFence,
-  checkFencingToken,
   checkOptionNames,
+  Fence,
+  type FencingGuard,
+  type GuardOptions,
   inRounds,
   type StoreCall,
 } from '@leasehold/core/store'
@@ -43,9 +43,9 @@ export interface ConsulOperation {
  *
  * The check of the token and the write are one transaction. All methods reject with a `LeaseLostError`, and write nothing,
  * if a larger token has written the key; and with a `LeaseUnavailableError` if no agent answers: the write may then have
- * happened. `signal` is the time limit; there is none unless given.
+ * happened. There is no time limit unless a `signal` is given.
  */
-export class ConsulGuard {
+export class ConsulGuard implements FencingGuard {
   readonly #client: ConsulClient
   readonly #aborts = new AbortListeners()
 
@@ -59,13 +59,13 @@ export class ConsulGuard {
     key: string,
     fencingToken: bigint | string,
     value: string | Uint8Array,
-    signal?: AbortSignal,
+    options?: GuardOptions,
   ): Promise<void> {
-    await this.transact(key, fencingToken, [setting(key, value)], signal)
+    await this.transact(key, fencingToken, [setting(key, value)], options)
   }
 
-  async delete(key: string, fencingToken: bigint | string, signal?: AbortSignal): Promise<void> {
-    await this.transact(key, fencingToken, [{ KV: { Verb: 'delete', Key: key } }], signal)
+  async delete(key: string, fencingToken: bigint | string, options?: GuardOptions): Promise<void> {
+    await this.transact(key, fencingToken, [{ KV: { Verb: 'delete', Key: key } }], options)
   }
 
   /**
@@ -76,21 +76,16 @@ export class ConsulGuard {
     key: string,
     fencingToken: bigint | string,
     operations: readonly ConsulOperation[],
-    signal?: AbortSignal,
+    options?: GuardOptions,
   ): Promise<void> {
-    const token = checkFencingToken(fencingToken, { store: 'consul' })
+    const fence = new Fence('consul', key, fencingToken, options)
     const most = MOST_OPERATIONS - OWN_OPERATIONS
     if (operations.length > most) {
       throw misconfigured(`a guarded transaction takes up to ${most} operations, not ${operations.length}: split it`)
     }
-    signal?.throwIfAborted()
-    const call = new AbortableCall()
-    const unlisten = signal && this.#aborts.add(signal, () => call.abort(signal.reason))
-    try {
-      await inRounds(key, { store: 'consul' }, () => this.#round(key, token, operations, call), ROUNDS)
-    } finally {
-      unlisten?.()
-    }
+    await fence.send(this.#aborts, (call) =>
+      inRounds(key, { store: 'consul' }, () => this.#round(fence, operations, call), ROUNDS),
+    )
   }
 
   /** Ends its connections. */
@@ -99,19 +94,15 @@ export class ConsulGuard {
   }
 
   /** Resolves `true` when it is written; `undefined` if another guard was faster. */
-  async #round(
-    key: string,
-    token: bigint,
-    operations: readonly ConsulOperation[],
-    call: StoreCall,
-  ): Promise<true | undefined> {
-    const fence = FENCES + key
-    const read = await this.#client.send({ method: 'GET', path: pathOf(fence), query: { consistent: '' } }, call)
+  async #round(fence: Fence, operations: readonly ConsulOperation[], call: StoreCall): Promise<true | undefined> {
+    const { resource: key, token } = fence
+    const fenceKey = FENCES + key
+    const read = await this.#client.send({ method: 'GET', path: pathOf(fenceKey), query: { consistent: '' } }, call)
     const seen = fenceIn(read, key)
-    checkFence(key, token, seen?.token, 'consul')
-    const stored = JSON.stringify(setting(fence, String(token)))
+    fence.check(seen?.token)
+    const stored = JSON.stringify(setting(fenceKey, String(token)))
     // Writes under the same token do not get in the way of each other.
-    const own = seen?.token === String(token) ? [unchanged(fence, seen)] : [unchanged(fence, seen), stored]
+    const own = seen?.token === String(token) ? [unchanged(fenceKey, seen)] : [unchanged(fenceKey, seen), stored]
     const body = transaction([...own, ...operations.map((operation) => JSON.stringify(operation))])
     const answer = await this.#client.send({ method: 'PUT', path: '/txn', body }, call)
     if (answer.status === 200) return true

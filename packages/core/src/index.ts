@@ -19,7 +19,7 @@ export type { LeaseLost, LeaseLostReason } from './lease-lost.js'
 export type { CreateLeaseOptions } from './lease-options.js'
 export { LeaseSettings, type LeaseSettingsOptions } from './lease-settings.js'
 export { defaultLogger, type Logger } from './logger.js'
-export { type CellOptions, GuardedCell } from './memory/guarded-cell.js'
+export { MemoryGuard } from './memory/memory-guard.js'
 export { memoryLease } from './memory/memory-lease.js'
 export {
   type MemoryAcquireRequest,

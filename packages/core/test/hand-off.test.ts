@@ -1,10 +1,10 @@
 import {
   createLease,
-  GuardedCell,
   LeaseConfigurationError,
   LeaseConflictError,
   LeaseLostError,
   LeaseTimeoutError,
+  MemoryGuard,
   MemoryLeaseStore,
   type StoreLease,
 } from '@leasehold/core'
@@ -49,13 +49,13 @@ describe('handOff and adopt', () => {
   })
 
   it('A can no longer write, and B can', async () => {
-    const { store, a, b } = await setUpPair()
-    const cell = new GuardedCell(store, 'job', 'first')
+    const { a, b } = await setUpPair()
+    const guard = new MemoryGuard()
     const tokenOfA = a.fencingToken ?? 0n
-    cell.writeFenced('by A', tokenOfA)
+    guard.write('data', tokenOfA, 'by A')
     await b.adopt(await a.handOff({ owner: 'b' }))
-    cell.writeFenced('by B', b.fencingToken ?? 0n)
-    expect(() => cell.writeFenced('late, by A', tokenOfA)).toThrow(LeaseLostError)
+    guard.write('data', b.fencingToken ?? 0n, 'by B')
+    expect(() => guard.write('data', tokenOfA, 'late, by A')).toThrow(LeaseLostError)
   })
 
   it('is rejected with a forged fencing token, which reaches no resource, and the name is freed', async () => {

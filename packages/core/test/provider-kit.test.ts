@@ -1,7 +1,6 @@
 import { LeaseUnavailableError } from '@leasehold/core'
 import {
   AbortableCall,
-  checkFence,
   inRounds,
   MessageListeners,
   pause,
@@ -63,22 +62,6 @@ describe('RecentMap', () => {
       ['a', 3],
       ['c', 4],
     ])
-  })
-})
-
-describe('checkFence', () => {
-  it.each([undefined, 4n, 5n, '4', '5'])('accepts token 5 after %s', (seen) => {
-    expect(() => checkFence('file', 5n, seen, 'toy')).not.toThrow()
-  })
-
-  it.each([6n, '6', '10'])('rejects token 5 after %s', (seen) => {
-    expect(() => checkFence('file', 5n, seen, 'toy')).toThrow("the fencing token 5 for 'file' is older than")
-  })
-
-  it('rejects a stored text that is not a token', () => {
-    expect(() => checkFence('file', 5n, 'x', 'toy')).toThrow(
-      "stored with 'file' is not a number: x. Repair or remove it",
-    )
   })
 })
 

@@ -1,5 +1,5 @@
-import { LeaseConfigurationError, LeaseLostError, LeaseNameError, LeaseUnavailableError } from '@leasehold/core'
-import { AbortableCall, checkFence, fenced, StoreChecks } from '@leasehold/core/store'
+import { LeaseConfigurationError, LeaseNameError, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall, StoreChecks } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
 
 const limits = { minTtl: 100, maxTtl: 1_000, infinite: false, ordered: false, metadata: 10 }
@@ -56,18 +56,5 @@ describe('the checks of a store', () => {
     expect(checks.closed.aborted).toBe(true)
     expect(() => checks.usable()).toThrow(LeaseUnavailableError)
     expect(() => checks.acquire(request)).toThrow('the test store is closed: open a new one')
-  })
-})
-
-describe('the fence', () => {
-  it('lets the first token, the same one and a larger one pass', () => {
-    checkFence('file', 3n, undefined, 'test')
-    checkFence('file', 3n, 3n, 'test')
-    checkFence('file', 4n, 3n, 'test')
-  })
-
-  it('rejects a smaller token', () => {
-    expect(() => checkFence('file', 2n, 3n, 'test')).toThrow(LeaseLostError)
-    expect(fenced('file', 2n, '3', 'test')).toMatchObject({ reason: 'taken', leaseName: 'file', store: 'test' })
   })
 })

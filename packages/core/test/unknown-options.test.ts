@@ -2,10 +2,10 @@ import {
   breakLease,
   createLease,
   createSystemClock,
-  GuardedCell,
   LeaseProvider,
   LeaseSettings,
   listLeases,
+  MemoryGuard,
   MemoryLeaseStore,
   readLease,
   releaseLease,
@@ -13,7 +13,7 @@ import {
   TimeoutSettings,
   watchLease,
 } from '@leasehold/core'
-import { CasLeaseStore, casStore, LifeCycleStore, leaseParts, withinTime } from '@leasehold/core/store'
+import { CasLeaseStore, casStore, Fence, LifeCycleStore, leaseParts, withinTime } from '@leasehold/core/store'
 import { HeartbeatThread } from '@leasehold/core/thread'
 import { describe, expect, it } from 'vitest'
 import { MapRegister } from './cas/map-register.js'
@@ -21,7 +21,6 @@ import { silentLogger } from './support/held-lease.js'
 
 const store = new MemoryLeaseStore()
 const lease = createLease(store, 'job', { logger: silentLogger })
-const cell = new GuardedCell(store, 'job', 0)
 const readings = { monotonic: () => 0, wall: () => 0 }
 const openWith = (options: object): Promise<unknown> => new HeartbeatThread().open(options as { leaseClass: string })
 /** It is abstract, for authors of stores. */
@@ -41,8 +40,8 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ['LeaseSettings', 'retryIntervall', 'retryInterval', (o: object) => new LeaseSettings({ name: 'job', ...o })],
     ['LeaseProvider', 'loger', 'logger', (o: object) => new LeaseProvider({}, {}, o)],
     ['StoreLease', 'Logger', 'logger', (o: object) => new StoreLease(new LeaseSettings({ name: 'job' }), store, o)],
-    ['GuardedCell', 'leaseID', 'leaseId', (o: object) => cell.read(o)],
-    ['GuardedCell', 'lease-id', 'leaseId', (o: object) => cell.write(1, o)],
+    ['MemoryGuard', 'singal', 'signal', (o: object) => new MemoryGuard().write('r', 1n, 0, o), 'the fencing guard'],
+    ['Fence', 'Signal', 'signal', (o: object) => new Fence('own', 'r', 1n, o), 'the fencing guard'],
     ['createSystemClock', 'shedule', 'schedule', (o: object) => createSystemClock({ ...readings, ...o })],
     ['breakLease', 'periode', 'period', (o: object) => breakLease(store, 'job', o)],
     ['acquire', 'timeout', 'wait', (o: object) => lease.acquire(o)],

@@ -1,11 +1,11 @@
 import { LeaseUnavailableError, systemClock } from '@leasehold/core'
 import {
-  AbortableCall,
+  type AbortableCall,
   AbortListeners,
-  checkFence,
-  checkFencingToken,
   checkOptionNames,
-  fenced,
+  Fence,
+  type FencingGuard,
+  type GuardOptions,
   type OptionNames,
   type StoreCall,
 } from '@leasehold/core/store'
@@ -35,8 +35,6 @@ export interface EtcdTransaction {
   /** All of them must hold; none unless given. */
   readonly when?: readonly EtcdCondition[]
   readonly write: readonly EtcdWrite[]
-  /** Ends the write, which rejects with the reason of the signal. A write takes at most 10 s in any case. */
-  readonly signal?: AbortSignal
 }
 
 /** The user's own transaction, as the server takes it. */
@@ -45,7 +43,7 @@ interface OwnTransaction {
   readonly operations: readonly RequestOp[]
 }
 
-const transactionNames: OptionNames<EtcdTransaction> = { when: true, write: true, signal: true }
+const transactionNames: OptionNames<EtcdTransaction> = { when: true, write: true }
 
 export interface EtcdGuardOptions {
   /** Of the keys in which the guard keeps tokens; `leasehold-fence/` unless given. All writers need the same. */
@@ -62,9 +60,10 @@ const optionNames: OptionNames<EtcdGuardOptions> = { prefix: true }
  * The check, the new token and the writes are one transaction. It is sent once: a transaction that had no effect is followed
  * by another one, where the key has no fence yet, and where the conditions did not hold. The methods reject with a `LeaseLostError` if
  * a larger token has written the key, and with a `LeaseUnavailableError` if the answer is unknown: the write may then have
- * happened. If the server rejects the user's own transaction, they reject with the error of gRPC, and nothing was written.
+ * happened. If the server rejects the user's own transaction, they reject with the error of gRPC, and nothing was written. A
+ * write takes at most 10 s, also without a `signal`.
  */
-export class EtcdGuard {
+export class EtcdGuard implements FencingGuard {
   readonly #client: EtcdClient
   readonly #prefix: string
   readonly #aborts = new AbortListeners()
@@ -75,25 +74,34 @@ export class EtcdGuard {
     this.#prefix = options.prefix ?? 'leasehold-fence/'
   }
 
-  async put(fencingToken: bigint | string, key: string, value: string | Uint8Array): Promise<void> {
-    await this.transact(fencingToken, key, { write: [{ put: key, value }] })
+  async write(
+    key: string,
+    fencingToken: bigint | string,
+    value: string | Uint8Array,
+    options?: GuardOptions,
+  ): Promise<void> {
+    await this.transact(key, fencingToken, { write: [{ put: key, value }] }, options)
   }
 
-  async delete(fencingToken: bigint | string, key: string): Promise<void> {
-    await this.transact(fencingToken, key, { write: [{ delete: key }] })
+  async delete(key: string, fencingToken: bigint | string, options?: GuardOptions): Promise<void> {
+    await this.transact(key, fencingToken, { write: [{ delete: key }] }, options)
   }
 
   /**
    * Writes several keys, if the conditions hold; `key` is the one that is guarded. Returns whether they held: if not, nothing
    * was written, and the fence has the token nevertheless.
    */
-  async transact(fencingToken: bigint | string, key: string, transaction: EtcdTransaction): Promise<boolean> {
+  async transact(
+    key: string,
+    fencingToken: bigint | string,
+    transaction: EtcdTransaction,
+    options?: GuardOptions,
+  ): Promise<boolean> {
+    const fence = new Fence('etcd', key, fencingToken, options)
     checkOptionNames('EtcdGuard.transact', transaction, transactionNames, { store: 'etcd' })
-    const token = checkFencingToken(fencingToken, { leaseName: key, store: 'etcd' })
-    const { when = [], write, signal } = transaction
-    signal?.throwIfAborted()
+    const { when = [], write } = transaction
     const own = { conditions: when.map(compareOf), operations: write.map(operationOf) }
-    return await this.#limited(key, signal, (call) => this.#transact(token, key, own, call))
+    return await fence.send(this.#aborts, (call) => this.#limited(fence, own, call), TIMEOUT)
   }
 
   /**
@@ -101,13 +109,14 @@ export class EtcdGuard {
    * it expects a fence with a token that is not larger, and the conditions. If that fails, it expects no fence, or it raises
    * the fence alone.
    */
-  async #transact(token: bigint, key: string, { conditions, operations }: OwnTransaction, call: StoreCall) {
-    const fence = Buffer.from(this.#prefix + key)
-    const raised = { requestPut: { key: fence, value: ordered(token) } }
-    const failure = [{ requestRange: { key: fence } }]
-    const isOlder: Compare = { result: LESS, target: VALUE, key: fence, value: ordered(token + 1n) }
+  async #transact(fence: Fence, { conditions, operations }: OwnTransaction, call: StoreCall) {
+    const { token } = fence
+    const key = Buffer.from(this.#prefix + fence.resource)
+    const raised = { requestPut: { key, value: ordered(token) } }
+    const failure = [{ requestRange: { key } }]
+    const isOlder: Compare = { result: LESS, target: VALUE, key, value: ordered(token + 1n) }
     // A comparison of the value of a key that does not exist never holds.
-    const isNew: Compare = { result: EQUAL, target: VERSION, key: fence, version: '0' }
+    const isNew: Compare = { result: EQUAL, target: VERSION, key, version: '0' }
     let expected = isOlder
     let areMet = true
     for (;;) {
@@ -118,39 +127,37 @@ export class EtcdGuard {
         // The server rejects an invalid transaction before it looks at the fence.
         if (isOwnFailure(error)) {
           const look = { compare: [], success: failure, failure: [] }
-          checkFence(key, token, tokenIn(await this.#client.request('Txn', look, call, false)), 'etcd')
+          fence.check(tokenIn(await this.#client.request('Txn', look, call, false)))
         }
         throw error
       })
       if (answer.succeeded) return areMet
       const seen = tokenIn(answer)
-      checkFence(key, token, seen, 'etcd')
+      fence.check(seen)
       const next = seen === undefined ? isNew : isOlder
       if (next === expected) {
         // The fence is as expected, so one of the conditions does not hold.
-        if (!areMet || conditions.length === 0) throw fenced(key, token, seen ?? '', 'etcd')
+        if (!areMet || conditions.length === 0) throw fence.rejection(seen ?? '')
         areMet = false
       }
       expected = next
     }
   }
 
-  /** Ends the work after the time limit of a write, and with the signal. */
-  async #limited<T>(key: string, signal: AbortSignal | undefined, work: (call: StoreCall) => Promise<T>): Promise<T> {
-    const call = new AbortableCall(TIMEOUT)
+  /** Ends the write after the time limit. */
+  async #limited(fence: Fence, own: OwnTransaction, call: AbortableCall): Promise<boolean> {
+    const { resource: key } = fence
     const cancel = systemClock.schedule(TIMEOUT, () => {
       call.abort(new LeaseUnavailableError(`the guarded write of '${key}' was not answered`, { store: 'etcd' }))
     })
-    const unlisten = signal && this.#aborts.add(signal, () => call.abort(signal.reason))
     try {
-      return await work(call)
+      return await this.#transact(fence, own, call)
     } catch (error) {
       if (call.aborted) throw error
       const access = `the key '${key}', the other keys of the transaction, and '${this.#prefix}${key}'`
       throw isOwnFailure(error) ? error : failureOf('a guarded write', key, error, access)
     } finally {
       cancel()
-      unlisten?.()
     }
   }
 }

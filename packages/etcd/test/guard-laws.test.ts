@@ -37,14 +37,14 @@ describeEtcd('the guard of', () => {
         open: () => {
           const guard = new EtcdGuard(client)
           return {
-            write: (value: string, token: bigint) => guard.put(token, key, value),
-            delete: (token: bigint) => guard.delete(token, key),
+            write: (value: string, token: bigint) => guard.write(key, token, value),
+            delete: (token: bigint) => guard.delete(key, token),
           }
         },
         ownFailures: [
           {
             name: 'a transaction that writes a key twice',
-            guarded: (_, token) => new EtcdGuard(client).transact(token, key, { write: twice(key) }),
+            guarded: (_, token) => new EtcdGuard(client).transact(key, token, { write: twice(key) }),
             unguarded: () => client.request('Txn', { compare: [], success: puts(key), failure: [] }, never),
           },
         ],

@@ -74,14 +74,16 @@ describeEtcd('users without permission to write', () => {
       Scene.play(async (scene) => {
         const key = `data/${randomUUID()}`
         const guard = new EtcdGuard(scene.client(as(user)))
-        await expect(guard.put(1n, key, 'stolen')).rejects.toThrow(LeaseUnauthorisedError)
-        await expect(guard.delete(1n, key)).rejects.toThrow(LeaseUnauthorisedError)
+        await expect(guard.write(key, 1n, 'stolen')).rejects.toThrow(LeaseUnauthorisedError)
+        await expect(guard.delete(key, 1n)).rejects.toThrow(LeaseUnauthorisedError)
         const conditional = { when: [{ key, modRevision: 0n }], write: [{ put: key, value: 'stolen' }] }
-        await expect(guard.transact(1n, key, conditional)).rejects.toThrow(LeaseUnauthorisedError)
+        await expect(guard.transact(key, 1n, conditional)).rejects.toThrow(LeaseUnauthorisedError)
         // Also where there is a fence already.
-        await new EtcdGuard(scene.client({ ...as('root'), password: 'secret' })).put(1n, key, 'kept')
-        await expect(guard.put(2n, key, 'stolen')).rejects.toThrow(/grant the user .*'data\/.*'leasehold-fence\/data\//)
-        await expect(guard.transact(2n, key, conditional)).rejects.toThrow(LeaseUnauthorisedError)
+        await new EtcdGuard(scene.client({ ...as('root'), password: 'secret' })).write(key, 1n, 'kept')
+        await expect(guard.write(key, 2n, 'stolen')).rejects.toThrow(
+          /grant the user .*'data\/.*'leasehold-fence\/data\//,
+        )
+        await expect(guard.transact(key, 2n, conditional)).rejects.toThrow(LeaseUnauthorisedError)
         expect(await read(key)).toBe('kept')
       }),
     )

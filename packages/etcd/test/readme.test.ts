@@ -29,7 +29,7 @@ describeEtcd('the examples of the documents', () => {
   it('runs a transaction under the guard', async () => {
     const client = new EtcdClient({ endpoints: [server.url] })
     const guard = new EtcdGuard(client)
-    await guard.put(5n, 'account/balance', '10')
+    await guard.write('account/balance', 5n, '10')
     expect(await withdraw(guard, 5n, '10', '7')).toBe(true)
     expect(await withdraw(guard, 5n, '10', '4')).toBe(false)
     await expect(withdraw(guard, 4n, '7', '0')).rejects.toBeInstanceOf(LeaseLostError)

@@ -11,7 +11,7 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ['EtcdClient', 'endpoint', 'endpoints', (o: object) => new EtcdClient(o)],
     ['EtcdLeaseStore', 'prefex', 'prefix', (o: object) => new EtcdLeaseStore(client, o)],
     ['EtcdGuard', 'prefex', 'prefix', (o: object) => new EtcdGuard(client, o)],
-    ['EtcdGuard.transact', 'wen', 'when', (o: object) => new EtcdGuard(client).transact(1n, 'k', { write: [], ...o })],
+    ['EtcdGuard.transact', 'wen', 'when', (o: object) => new EtcdGuard(client).transact('k', 1n, { write: [], ...o })],
   ])('%s: %s, meant is %s', async (of, option, meant, use) => {
     const error = await (async () => use({ [option]: 1 }))().catch((reason: unknown) => reason)
     expect(error).toMatchObject({

@@ -1,5 +1,5 @@
 export type { KubeCluster, KubeConfigLike } from './api/kube-config.js'
-export { type GuardedObject, KubernetesGuard } from './kubernetes-guard.js'
+export { type KubernetesFields, KubernetesGuard } from './kubernetes-guard.js'
 export { kubernetesLease } from './kubernetes-lease.js'
 export { KubernetesLeaseStore } from './kubernetes-lease-store.js'
 export type { KubernetesObject, ObjectMetadata } from './kubernetes-object.js'

@@ -1,15 +1,15 @@
 import {
-  AbortableCall,
   AbortListeners,
-  checkFence,
-  checkFencingToken,
   checkOptionNames,
+  Fence,
+  type FencingGuard,
+  type GuardOptions,
   inRounds,
   type StoreCall,
 } from '@leasehold/core/store'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import { ApiClient } from './api/api-client.js'
-import { pathOf } from './api/api-request.js'
+import { type ApiResource, pathOf } from './api/api-request.js'
 import { type Attempt, failureOf, misconfigured } from './failure-of.js'
 import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'
 import { clusterOptionNames, type KubernetesClusterOptions } from './kubernetes-options.js'
@@ -20,22 +20,26 @@ const TOKEN_ANNOTATION = 'leasehold.dev/fencing-token'
 /** How often a write is tried when other writers are faster. */
 const ROUNDS = 10
 
-/** The object to write. */
-export interface GuardedObject {
-  /** Such as `v1` or `apps/v1`. */
-  readonly apiVersion: string
-  /** The plural, as in the paths of the API: `configmaps`. */
-  readonly resource: string
-  readonly name: string
-  /** The namespace of the guard unless given. */
-  readonly namespace?: string
-}
+/** The path of an object, as in the API, without `/api` or `/apis`; the namespace may be left out. */
+const PATH =
+  /^(?:(?<group>[^/]+)\/)?(?<version>v\d\w*)\/(?:namespaces\/(?<namespace>[^/]+)\/)?(?<plural>[^/]+)\/(?<name>[^/]+)$/
+
+/** An object as a write replaces it: the fields that are not given stay. */
+export type KubernetesFields = Readonly<Record<string, unknown>>
 
 /**
  * Writes objects of the cluster under fencing tokens: rejects the write of a holder that has lost its lease without
  * noticing. Other resources have to check the token themselves.
+ *
+ * A resource is the path of an object, as in the API: `v1/configmaps/report`, `apps/v1/deployments/web`, or
+ * `v1/namespaces/billing/configmaps/report` for another namespace than that of the guard. The token is in an annotation of
+ * the object. The cluster keeps no annotations of a deleted object, so that the guard deletes nothing.
+ *
+ * All methods reject with a `LeaseLostError`, and write nothing, when the object was written under a larger token; with a
+ * `LeaseConfigurationError` when it does not exist; otherwise as a store does. There is no time limit unless a `signal` is
+ * given.
  */
-export class KubernetesGuard {
+export class KubernetesGuard implements FencingGuard {
   readonly #client: ApiClient
   readonly #aborts = new AbortListeners()
 
@@ -45,33 +49,32 @@ export class KubernetesGuard {
     this.#client = new ApiClient(options)
   }
 
+  /** Replaces fields of the object, such as `{ data: { text } }`. Resolves with the written object. */
+  async write(
+    resource: string,
+    fencingToken: bigint | string,
+    fields: KubernetesFields,
+    options?: GuardOptions,
+  ): Promise<KubernetesObject> {
+    return await this.transact(resource, fencingToken, (object) => ({ ...object, ...fields }), options)
+  }
+
   /**
    * Reads the object, passes it to `change`, and writes the result, conditional on the version that was read. Resolves with
    * the written object. Calls `change` again when another writer was faster. Read the object only within `change` to decide
    * on the write.
-   *
-   * Rejects with a `LeaseLostError`, and writes nothing, when the object was written under a larger token; with a
-   * `LeaseConfigurationError` when the object does not exist; otherwise as a store does. `signal` is the time limit; there
-   * is none unless given.
    */
-  async update(
-    guarded: GuardedObject,
+  async transact(
+    resource: string,
     fencingToken: bigint | string,
     change: (object: KubernetesObject) => Record<string, unknown>,
-    signal?: AbortSignal,
+    options?: GuardOptions,
   ): Promise<KubernetesObject> {
-    const names = { apiVersion: true, resource: true, name: true, namespace: true } as const
-    checkOptionNames<GuardedObject>('KubernetesGuard.update', guarded, names, { store: 'kubernetes' })
-    const token = checkFencingToken(fencingToken, { store: 'kubernetes' })
-    const call = new AbortableCall()
-    const unlisten = signal && this.#aborts.add(signal, () => call.abort(signal.reason))
-    const subject = `${guarded.resource}/${guarded.name}`
-    try {
-      const round = () => this.#round(guarded, token, change, call)
-      return await inRounds(subject, { store: 'kubernetes' }, round, ROUNDS)
-    } finally {
-      unlisten?.()
-    }
+    const fence = new Fence('kubernetes', resource, fencingToken, options)
+    const object = objectAt(resource)
+    return await fence.send(this.#aborts, (call) =>
+      inRounds(resource, { store: 'kubernetes' }, () => this.#round(fence, object, change, call), ROUNDS),
+    )
   }
 
   /** Ends its connections. */
@@ -81,23 +84,39 @@ export class KubernetesGuard {
 
   /** Resolves with the written object; with `undefined` if another writer was faster. */
   async #round(
-    { apiVersion, resource: plural, name, namespace: given }: GuardedObject,
-    fencingToken: bigint,
+    fence: Fence,
+    { group, version, plural, name, namespace: given }: GuardedObject,
     change: (object: KubernetesObject) => Record<string, unknown>,
     call: StoreCall,
   ): Promise<KubernetesObject | undefined> {
-    const [version = '', group = ''] = apiVersion.split('/').reverse()
     const resource = { group, version, plural }
     const namespace = given ?? (await this.#client.namespace())
     const path = pathOf(resource, namespace, name)
     const attempt = { needed: ['get', 'update'], resource, namespace } as const
     const read = await this.#client.send({ method: 'GET', path }, call)
     const object = objectIn(read, name, { verb: 'get', ...attempt })
-    checkFence(`${plural}/${name}`, fencingToken, object.metadata.annotations?.[TOKEN_ANNOTATION], 'kubernetes')
-    const body = stamped(object, change(object), fencingToken)
+    fence.check(object.metadata.annotations?.[TOKEN_ANNOTATION])
+    const body = stamped(object, change(object), fence.token)
     const written = await this.#client.send({ method: 'PUT', path, body }, call)
     return written.status === 409 ? undefined : objectIn(written, name, { verb: 'update', ...attempt })
   }
+}
+
+interface GuardedObject extends ApiResource {
+  readonly name: string
+  readonly namespace: string | undefined
+}
+
+function objectAt(resource: string): GuardedObject {
+  const found = PATH.exec(resource)?.groups
+  if (found === undefined) {
+    throw misconfigured(
+      `'${resource}' is not the path of an object: give its apiVersion, plural and name, such as v1/configmaps/report or ` +
+        'apps/v1/namespaces/billing/deployments/web',
+    )
+  }
+  const { group = '', version = '', plural = '', name = '', namespace } = found
+  return { group, version, plural, name, namespace }
 }
 
 function objectIn(answer: ApiAnswer, name: string, attempt: Attempt): KubernetesObject {

@@ -34,14 +34,14 @@ const subject: GuardSubject = {
     const name = `data-${count}`
     server.plant(configMaps, name, {})
     const kubeConfig = await kubeConfigFor(server.port)
-    const object = { apiVersion: 'v1', resource: 'configmaps', name }
+    const object = `v1/configmaps/${name}`
     return {
       open: (): Guarded => {
         const guard = new KubernetesGuard({ kubeConfig, namespace: 'default' })
         return {
-          write: (value, token) => guard.update(object, token, (found) => ({ ...found, data: { value } })),
+          write: (value, token) => guard.write(object, token, { data: { value } }),
           fail: (token, error) =>
-            guard.update(object, token, () => {
+            guard.transact(object, token, () => {
               throw error
             }),
           close: () => guard.close(),

@@ -1,11 +1,11 @@
 import { LeaseConfigurationError, LeaseLostError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { KubernetesGuard } from '@leasehold/kubernetes'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { configMaps, type TestApiServer } from './support/api-server/test-api-server.js'
+import { configMaps, leases, type TestApiServer } from './support/api-server/test-api-server.js'
 import { kubeConfigFor } from './support/kube-config-for.js'
 import { call, granted, openStore, startServer } from './support/open-store.js'
 
-const settings = { apiVersion: 'v1', resource: 'configmaps', name: 'settings' }
+const settings = 'v1/configmaps/settings'
 const TOKEN = 'leasehold.dev/fencing-token'
 
 async function guardOn(server: TestApiServer, token?: string): Promise<KubernetesGuard> {
@@ -27,7 +27,7 @@ describe('a guarded object', () => {
   it('is written under the token of the lease, and keeps it', async () => {
     const { server, guard, data } = await setUp()
     const { fencingToken } = await granted(await openStore(server.port))
-    const written = await guard.update(settings, fencingToken, painted('blue'))
+    const written = await guard.transact(settings, fencingToken, painted('blue'))
     expect(data()).toEqual({ colour: 'blue' })
     expect(written.metadata.annotations).toEqual({ [TOKEN]: String(fencingToken) })
     expect(written.metadata.labels).toEqual({ app: 'x' })
@@ -35,7 +35,7 @@ describe('a guarded object', () => {
 
   it('is written again under the same token, and under a larger one', async () => {
     const { guard, data } = await setUp()
-    for (const token of [7n, 7n, 12n]) await guard.update(settings, token, painted(`colour of ${token}`))
+    for (const token of [7n, 7n, 12n]) await guard.transact(settings, token, painted(`colour of ${token}`))
     expect(data()).toEqual({ colour: 'colour of 12' })
   })
 
@@ -45,8 +45,8 @@ describe('a guarded object', () => {
     const old = await granted(store)
     await store.release(old, call)
     const next = await granted(store)
-    await guard.update(settings, next.fencingToken, painted('of the successor'))
-    const late = guard.update(settings, old.fencingToken, painted('of the late'))
+    await guard.transact(settings, next.fencingToken, painted('of the successor'))
+    const late = guard.transact(settings, old.fencingToken, painted('of the late'))
     await expect(late).rejects.toBeInstanceOf(LeaseLostError)
     await expect(late).rejects.toMatchObject({ reason: 'taken' })
     expect(data()).toEqual({ colour: 'of the successor' })
@@ -54,7 +54,7 @@ describe('a guarded object', () => {
 
   it('is not written by a late writer that had read it before its successor wrote', async () => {
     const { server, guard, data } = await setUp()
-    const late = guard.update(settings, 7n, (object) => {
+    const late = guard.transact(settings, 7n, (object) => {
       const annotations = { [TOKEN]: '8' }
       server.plant(configMaps, 'settings', { metadata: { annotations }, data: { colour: 'of the successor' } })
       return painted('of the late')(object)
@@ -66,7 +66,7 @@ describe('a guarded object', () => {
   it('is read again when another writer was faster', async () => {
     const { server, guard, data } = await setUp()
     const seen: unknown[] = []
-    await guard.update(settings, 7n, (object) => {
+    await guard.transact(settings, 7n, (object) => {
       seen.push(object.data)
       if (seen.length === 1) server.plant(configMaps, 'settings', { data: { colour: 'green' } })
       return painted(`after ${JSON.stringify(object.data)}`)(object)
@@ -78,7 +78,7 @@ describe('a guarded object', () => {
   it('that others write again and again rejects as unknown', async () => {
     const { server, guard } = await setUp()
     let writes = 0
-    const update = guard.update(settings, 7n, (object) => {
+    const update = guard.transact(settings, 7n, (object) => {
       writes += 1
       server.plant(configMaps, 'settings', { data: { writes: String(writes) } })
       return object
@@ -89,23 +89,44 @@ describe('a guarded object', () => {
   it('keeps its version and its uid, whatever the change returns', async () => {
     const { server, guard } = await setUp()
     const uid = server.get(configMaps, 'settings')?.metadata.uid
-    await guard.update(settings, 7n, (object) => ({ ...object, metadata: { resourceVersion: '1', uid: 'another' } }))
+    await guard.transact(settings, 7n, (object) => ({ ...object, metadata: { resourceVersion: '1', uid: 'another' } }))
     expect(server.get(configMaps, 'settings')?.metadata).toMatchObject({ uid, annotations: { [TOKEN]: '7' } })
   })
+})
+
+describe('the path of an object', () => {
+  it('has a group and a namespace where they are needed', async () => {
+    const { server, guard } = await setUp()
+    server.plant(leases, 'web', { spec: { holderIdentity: 'a' } })
+    await guard.write('coordination.k8s.io/v1/leases/web', 7n, { spec: { holderIdentity: 'b' } })
+    expect(server.get(leases, 'web')?.spec).toEqual({ holderIdentity: 'b' })
+    await guard.write('coordination.k8s.io/v1/namespaces/default/leases/web', 8n, { spec: { holderIdentity: 'c' } })
+    expect(server.get(leases, 'web')?.spec).toEqual({ holderIdentity: 'c' })
+    const elsewhere = guard.write('v1/namespaces/other/configmaps/settings', 7n, { data: {} })
+    await expect(elsewhere).rejects.toThrow(LeaseConfigurationError)
+  })
+
+  it.each(['settings', 'configmaps/settings', 'v1/settings', '/v1/configmaps/settings', 'v1/configmaps/a/b'])(
+    'is not %s',
+    async (resource) => {
+      const { guard } = await setUp()
+      await expect(guard.write(resource, 7n, {})).rejects.toThrow(`'${resource}' is not the path of an object`)
+    },
+  )
 })
 
 describe('an invalid write', () => {
   it('is one to a missing object, with an invalid token, or that the server rejects', async () => {
     const { server, guard } = await setUp()
-    const missing = guard.update({ ...settings, name: 'missing' }, 7n, (object) => object)
+    const missing = guard.transact('v1/configmaps/missing', 7n, (object) => object)
     await expect(missing).rejects.toThrow("configmaps 'missing' does not exist: create it first")
-    await expect(guard.update(settings, -1n, (object) => object)).rejects.toBeInstanceOf(LeaseConfigurationError)
-    await expect(guard.update(settings, 7 as never, (object) => object)).rejects.toThrow('must be a bigint')
+    await expect(guard.transact(settings, -1n, (object) => object)).rejects.toBeInstanceOf(LeaseConfigurationError)
+    await expect(guard.transact(settings, 7 as never, (object) => object)).rejects.toThrow('must be a bigint')
     server.tokens.set('limited', ['get'])
-    const limited = (await guardOn(server, 'limited')).update(settings, 7n, (object) => object)
+    const limited = (await guardOn(server, 'limited')).transact(settings, 7n, (object) => object)
     await expect(limited).rejects.toBeInstanceOf(LeaseUnauthorisedError)
     await expect(limited).rejects.toThrow('resources: ["configmaps"]\n    verbs: ["get", "update"] # missing: update')
     server.plant(configMaps, 'settings', { metadata: { annotations: { [TOKEN]: 'a lot' } } })
-    await expect(guard.update(settings, 7n, (object) => object)).rejects.toThrow('Repair or remove it')
+    await expect(guard.transact(settings, 7n, (object) => object)).rejects.toThrow('Repair or remove it')
   })
 })

@@ -3,18 +3,11 @@ import { KubernetesGuard, KubernetesLeaseStore, leaseHealth } from '@leasehold/k
 import { describe, expect, it } from 'vitest'
 
 const lease = createLease(new MemoryLeaseStore(), 'job')
-const object = { apiVersion: 'v1', resource: 'configmaps', name: 'settings' }
 
 describe('an unknown option in code is a LeaseConfigurationError that suggests the right one', () => {
   it.each([
     ['KubernetesLeaseStore', 'nameSpace', 'namespace', (o: object) => new KubernetesLeaseStore(o)],
     ['KubernetesGuard', 'name-space', 'namespace', (o: object) => new KubernetesGuard(o)],
-    [
-      'KubernetesGuard.update',
-      'namspace',
-      'namespace',
-      (o: object) => new KubernetesGuard().update({ ...object, ...o }, 1n, (found) => ({ ...found })),
-    ],
     ['leaseHealth', 'tolerence', 'tolerance', (o: object) => leaseHealth(lease, o)],
   ])('%s: %s, meant is %s', async (of, option, meant, use) => {
     const error = await (async () => use({ [option]: 1 }))().catch((reason: unknown) => reason)

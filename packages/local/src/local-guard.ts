@@ -1,5 +1,4 @@
-import { checkFence, checkFencingToken, checkLeaseName, checkOptionNames } from '@leasehold/core/store'
-import { misconfigured } from './failure-of.js'
+import { checkLeaseName, checkOptionNames, Fence, type FencingGuard, type GuardOptions } from '@leasehold/core/store'
 import { FileLock } from './file-lock.js'
 import { LeaseFolder, type LeaseFolderOptions } from './lease-folder.js'
 import { RegisterLog } from './register-log.js'
@@ -13,13 +12,13 @@ export type LocalGuardOptions = LeaseFolderOptions
 
 /**
  * The fencing guard of resources that cannot check tokens themselves, such as files of this machine. It does not run the
- * action of a holder that has lost its lease and does not know it.
+ * action of a holder that has lost its lease and does not know it. A resource is any text of up to 1,024 bytes.
  *
  * Actions of all resources of a folder exclude each other, across processes and threads, and block the calling thread:
  * keep them short. A process that is stopped (SIGSTOP, a debugger) within an action holds up the others. An action may
  * use guards of the same folder.
  */
-export class LocalGuard {
+export class LocalGuard implements FencingGuard {
   /** The largest token of each resource. */
   readonly #tokens: RegisterLog<string, string>
   readonly #gate: FileLock
@@ -41,14 +40,14 @@ export class LocalGuard {
    * Runs the synchronous `action` and returns its result. Throws a `LeaseLostError` and does not run it after an action
    * for the resource with a larger token. No action with a smaller token runs at the same time or later.
    */
-  run<T>(resource: string, fencingToken: bigint | string, action: () => T): T {
+  transact<T>(resource: string, fencingToken: bigint | string, action: () => T, options?: GuardOptions): T {
+    const fence = new Fence('local', resource, fencingToken, options)
     checkLeaseName(resource)
-    const token = checkFencingToken(fencingToken, { leaseName: resource, store: 'local' })
     // Creates the folder again if it was deleted.
     this.#tokens.refresh()
     return this.#gate.hold(() => {
-      this.#see(resource, token)
-      return runSynchronous(action)
+      this.#see(fence)
+      return fence.run(action)
     })
   }
 
@@ -58,13 +57,14 @@ export class LocalGuard {
   }
 
   /** Records the token, or throws if a larger one is recorded. */
-  #see(resource: string, fencingToken: bigint): void {
+  #see(fence: Fence): void {
+    const { resource, token } = fence
     for (;;) {
       this.#tokens.refresh()
       const seen = BigInt(this.#tokens.get(resource) ?? -1n)
-      checkFence(resource, fencingToken, seen, 'local')
-      if (seen === fencingToken) return
-      const { failure } = this.#tokens.attempt([{ key: resource, change: String(fencingToken) }])
+      fence.check(seen)
+      if (seen === token) return
+      const { failure } = this.#tokens.attempt([{ key: resource, change: String(token) }])
       if (failure !== undefined) throw failure
     }
   }
@@ -74,12 +74,4 @@ export class LocalGuard {
 const tokens: RegisterKind<string, string> = {
   apply: (token = '-1', change) => (BigInt(change) > BigInt(token) ? change : token),
   whole: (token) => token,
-}
-
-function runSynchronous<T>(action: () => T): T {
-  const result = action()
-  if (typeof result === 'object' && result !== null && 'then' in result) {
-    throw misconfigured('the action of a fencing guard must be synchronous: the part that runs later is not protected')
-  }
-  return result
 }

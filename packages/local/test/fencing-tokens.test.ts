@@ -220,16 +220,16 @@ describe('LocalGuard', () => {
   it('runs an action within the action of another guard of the folder, where a store can be opened too', async () => {
     const folder = temporaryFolder()
     const [guard, other] = [openGuard(folder), openGuard(folder)]
-    const seen = guard.run('ledger', 5n, () =>
-      other.run('log', 1n, () => {
+    const seen = guard.transact('ledger', 5n, () =>
+      other.transact('log', 1n, () => {
         const third = openGuard(folder)
         const store = openStore({ folder })
-        return { store, value: third.run('ledger', 6n, () => 'written') }
+        return { store, value: third.transact('ledger', 6n, () => 'written') }
       }),
     )
     expect(seen.value).toBe('written')
     expect((await claim(seen.store, 'A')).granted).toBe(true)
-    expect(() => other.run('ledger', 5n, () => {})).toThrow(LeaseLostError)
+    expect(() => other.transact('ledger', 5n, () => {})).toThrow(LeaseLostError)
   })
 
   it('excludes others until the end of the outermost action, though it is closed before', () => {
@@ -238,15 +238,15 @@ describe('LocalGuard', () => {
     // As another thread: it opens the file itself.
     const gate = openSync(join(folder, 'guard.mdb-gate'), 'a+')
     onTestFinished(() => closeSync(gate))
-    const seen = guard.run('ledger', 5n, () => {
-      const inner = other.run('log', 1n, () => isFree(gate))
+    const seen = guard.transact('ledger', 5n, () => {
+      const inner = other.transact('log', 1n, () => isFree(gate))
       void guard.close()
       void other.close()
       return [inner, isFree(gate)]
     })
     expect(seen).toEqual([false, false])
     expect(isFree(gate)).toBe(true)
-    expect(() => guard.run('ledger', 5n, () => {})).toThrow(LeaseUnavailableError)
+    expect(() => guard.transact('ledger', 5n, () => {})).toThrow(LeaseUnavailableError)
   })
 
   it('frees the lock after an action that failed, at any depth', () => {
@@ -257,33 +257,33 @@ describe('LocalGuard', () => {
     const failing = (): never => {
       throw new RangeError('the disk of the user')
     }
-    expect(() => guard.run('ledger', 5n, () => other.run('log', 1n, failing))).toThrow(RangeError)
+    expect(() => guard.transact('ledger', 5n, () => other.transact('log', 1n, failing))).toThrow(RangeError)
     expect(isFree(gate)).toBe(true)
-    expect(guard.run('ledger', 5n, () => isFree(gate))).toBe(false)
+    expect(guard.transact('ledger', 5n, () => isFree(gate))).toBe(false)
   })
 
   it('continues in a folder that was deleted, and locks the new file', () => {
     const folder = temporaryFolder()
     const guard = openGuard(folder)
-    guard.run('ledger', 5n, () => {})
+    guard.transact('ledger', 5n, () => {})
     rmSync(folder, { recursive: true })
-    guard.run('ledger', 5n, () => {
+    guard.transact('ledger', 5n, () => {
       const gate = openSync(join(folder, 'guard.mdb-gate'), 'a+')
       onTestFinished(() => closeSync(gate))
       expect(isFree(gate)).toBe(false)
     })
-    expect(() => openGuard(folder).run('ledger', 4n, () => {})).toThrow(LeaseLostError)
+    expect(() => openGuard(folder).transact('ledger', 4n, () => {})).toThrow(LeaseLostError)
   })
 
   it('runs actions with the largest token or a larger one, and rejects actions with a smaller one', () => {
     const folder = temporaryFolder()
     const [guard, elsewhere] = [openGuard(folder), openGuard(folder)]
     const done: string[] = []
-    expect(guard.run('ledger', 5n, () => done.push('five'))).toBe(1)
-    guard.run('ledger', 5n, () => done.push('five again'))
-    elsewhere.run('ledger', 7n, () => done.push('seven'))
-    expect(() => guard.run('ledger', 6n, () => done.push('six'))).toThrow(LeaseLostError)
-    guard.run('another', 1n, () => done.push('of another resource'))
+    expect(guard.transact('ledger', 5n, () => done.push('five'))).toBe(1)
+    guard.transact('ledger', 5n, () => done.push('five again'))
+    elsewhere.transact('ledger', 7n, () => done.push('seven'))
+    expect(() => guard.transact('ledger', 6n, () => done.push('six'))).toThrow(LeaseLostError)
+    guard.transact('another', 1n, () => done.push('of another resource'))
     expect(done).toEqual(['five', 'five again', 'seven', 'of another resource'])
   })
 
@@ -292,12 +292,12 @@ describe('LocalGuard', () => {
     const failing = (): never => {
       throw new RangeError('the disk of the user')
     }
-    expect(() => guard.run('ledger', 5n, failing)).toThrow(RangeError)
-    expect(() => guard.run('ledger', 4n, () => {})).toThrow(LeaseLostError)
+    expect(() => guard.transact('ledger', 5n, failing)).toThrow(RangeError)
+    expect(() => guard.transact('ledger', 4n, () => {})).toThrow(LeaseLostError)
   })
 
   it('rejects an action that is not synchronous', () => {
     const guard = openGuard(temporaryFolder())
-    expect(() => guard.run('ledger', 5n, async () => {})).toThrow('must be synchronous')
+    expect(() => guard.transact('ledger', 5n, async () => {})).toThrow('must be synchronous')
   })
 })

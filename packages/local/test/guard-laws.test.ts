@@ -26,7 +26,7 @@ const subject: GuardSubject = {
     return {
       open: (): Guarded => {
         const guard = new LocalGuard({ folder })
-        const run = (token: bigint, action: () => void) => guard.run('data', token, action)
+        const run = (token: bigint, action: () => void) => guard.transact('data', token, action)
         return {
           run,
           write: (value, token) => run(token, () => writeFileSync(file, value)),

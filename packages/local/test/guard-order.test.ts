@@ -33,9 +33,9 @@ describe('LocalGuard, while it waits for the lock', () => {
     const folder = temporaryFolder()
     const [guard, other] = [openGuard(folder), openGuard(folder)]
     const done: string[] = []
-    guard.run('ledger', 5n, () => done.push('five'))
-    duringTheNextWait(() => other.run('ledger', 7n, () => done.push('seven')))
-    expect(() => guard.run('ledger', 5n, () => done.push('five, too late'))).toThrow(LeaseLostError)
+    guard.transact('ledger', 5n, () => done.push('five'))
+    duringTheNextWait(() => other.transact('ledger', 7n, () => done.push('seven')))
+    expect(() => guard.transact('ledger', 5n, () => done.push('five, too late'))).toThrow(LeaseLostError)
     expect(done).toEqual(['five', 'seven'])
   })
 
@@ -46,9 +46,9 @@ describe('LocalGuard, while it waits for the lock', () => {
     duringTheNextWait(() => {
       rmSync(path)
       // As another process, which runs its action in the new file meanwhile.
-      openGuard(folder).run('another', 1n, () => {})
+      openGuard(folder).transact('another', 1n, () => {})
     })
-    guard.run('ledger', 5n, () => {
+    guard.transact('ledger', 5n, () => {
       const gate = openSync(path, 'a+')
       const isFree = system.tryLock(gate)
       closeSync(gate)
@@ -64,10 +64,10 @@ describe('LocalGuard', () => {
     const guard = openGuard(temporaryFolder())
     for (const token of [5n, 6n]) {
       flushes.mockClear()
-      guard.run('ledger', token, () => expect(flushes).toHaveBeenCalled())
+      guard.transact('ledger', token, () => expect(flushes).toHaveBeenCalled())
     }
     flushes.mockClear()
     // The token is on the disk already.
-    guard.run('ledger', 6n, () => expect(flushes).not.toHaveBeenCalled())
+    guard.transact('ledger', 6n, () => expect(flushes).not.toHaveBeenCalled())
   })
 })

@@ -155,7 +155,7 @@ describe.concurrent('several processes of one machine', { timeout: 120_000 }, ()
     expect(await new Child(test, folder, 'exit').exitCode()).toBe(7)
     const guard = new LocalGuard({ folder })
     test.onTestFinished(() => guard.close())
-    expect(guard.run('job', 2n, () => 'mine')).toBe('mine')
+    expect(guard.transact('job', 2n, () => 'mine')).toBe('mine')
   })
 
   it.skipIf(!canRunAsNobody())('of different users: rejected by default, together by mode', async (test) => {

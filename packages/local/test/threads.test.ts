@@ -64,6 +64,6 @@ it('a thread that is terminated within an action of a guard does not keep the lo
   const worker = new Worker(program, { workerData: { folder } })
   await once(worker, 'message')
   await worker.terminate()
-  expect(guard.run('ledger', 5n, () => 'mine')).toBe('mine')
-  expect(() => guard.run('ledger', 4n, () => 'stale')).toThrow('is older than 5')
+  expect(guard.transact('ledger', 5n, () => 'mine')).toBe('mine')
+  expect(() => guard.transact('ledger', 4n, () => 'stale')).toThrow('is older than 5')
 })

@@ -9,14 +9,7 @@ export type {
 } from './client/postgres-client.js'
 export type { PgTransaction, PostgresJsTransaction, Transaction } from './client/transaction.js'
 export { type Migration, migrate, migrations } from './migrate.js'
-export {
-  type FenceRowsOptions,
-  fence,
-  fenceRows,
-  type GuardedLease,
-  type GuardOptions,
-  guard,
-} from './postgres-guard.js'
+export { type FencedRowsOptions, PostgresGuard, type UnderLeaseOptions } from './postgres-guard.js'
 export { postgresLease } from './postgres-lease.js'
 export { PostgresLeaseStore, type PostgresLeaseStoreOptions } from './postgres-lease-store.js'
 export { type PostgresOptions, postgresOptions } from './postgres-options.js'

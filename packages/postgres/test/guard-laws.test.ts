@@ -1,4 +1,4 @@
-import { fence, migrate, type Transaction } from '@leasehold/postgres'
+import { migrate, PostgresGuard, type Transaction } from '@leasehold/postgres'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import type { GuardedResource, GuardSubject, OwnFailure } from '@leasehold/testkit'
@@ -18,7 +18,7 @@ interface Guarded extends GuardedResource {
   write(value: string, fencingToken: bigint, sql?: string): Promise<void>
 }
 
-describePostgres('the fence, by', () => {
+describePostgres('PostgresGuard, by', () => {
   let server: PostgresServer
   let pool: Pool
   let sql: postgres.Sql
@@ -64,7 +64,7 @@ describePostgres('the fence, by', () => {
         const id = `document ${count}`
         const guarded = (token: bigint, text: string): Promise<void> =>
           inTransaction(async (tx, run) => {
-            await fence(tx, id, token)
+            await new PostgresGuard().transact(id, token, tx)
             await run(text)
           })
         const upsert = (value: string): string =>

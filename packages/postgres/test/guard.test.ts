@@ -9,7 +9,7 @@ import {
   systemClock,
 } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
-import { fence, fenceRows, guard, migrate, PostgresLeaseStore, type Transaction } from '@leasehold/postgres'
+import { migrate, PostgresGuard, PostgresLeaseStore, type Transaction } from '@leasehold/postgres'
 import { eventually } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
@@ -17,9 +17,12 @@ import type { Pool, PoolClient } from 'pg'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { poolTo } from './support/pool-to.js'
+import { underLease } from './support/under-lease.js'
 import { Writer } from './support/writer.js'
 
 const never = new AbortableCall()
+
+const guard = new PostgresGuard()
 
 const ignore = (): void => {}
 
@@ -69,16 +72,16 @@ describePostgres('the guard', () => {
   }
 
   describe.concurrent('of a transaction', () => {
-    it('passes for a lease that is held, and takes the lease or its grant', async () => {
+    it('passes for a lease that is held', async () => {
       const lease = createLease(store, randomUUID())
+      const { name } = lease.settings
       await lease.acquire()
       const tx = await begun()
-      await guard(tx, lease)
-      await guard(tx, { name: lease.settings.name, fencingToken: lease.fencingToken })
-      await guard(async (sql) => (await tx.query(sql)).rows, lease)
+      await guard.transactUnderLease(name, lease.fencingToken, tx)
+      await guard.transactUnderLease(name, String(lease.fencingToken), async (sql) => (await tx.query(sql)).rows)
       await ended(tx)
       await lease.release()
-      await expect(guard(tx, lease)).rejects.toThrow(LeaseLostError)
+      await expect(guard.transactUnderLease(name, lease.fencingToken, tx)).rejects.toThrow(LeaseLostError)
     })
 
     it('rejects a lease that has expired, was released, broken or taken, and every other token', async () => {
@@ -96,7 +99,7 @@ describePostgres('the guard', () => {
       const other = { ...held, fencingToken: held.fencingToken + 1n }
       for (const grant of [released, broken, breaking, expired, taken, other, { ...held, name: 'unknown' }]) {
         const tx = await begun()
-        const error = await guard(tx, grant).catch((reason: unknown) => reason)
+        const error = await underLease(tx, grant).catch((reason: unknown) => reason)
         expect(error).toBeInstanceOf(LeaseLostError)
         expect(error).toMatchObject({ leaseName: grant.name, store: 'postgres' })
         await ended(tx, 'rollback')
@@ -106,7 +109,7 @@ describePostgres('the guard', () => {
     it('refuses a challenger at once, until the transaction has ended', async () => {
       const tx = await begun()
       const grant = await granted(randomUUID(), 3_000)
-      await guard(tx, grant)
+      await underLease(tx, grant)
       await eventually('it has expired', async () => (await store.read(grant.name, never))?.state === 'expired')
       const refused = await took(claim(grant.name))
       expect(refused.outcome).toMatchObject({ granted: false, holder: { owner: 'anna', state: 'leased' } })
@@ -120,9 +123,9 @@ describePostgres('the guard', () => {
       async (isolation) => {
         const grant = await granted(randomUUID())
         const tx = await begun(isolation)
-        await guard(tx, grant)
+        await underLease(tx, grant)
         for (let beat = 0; beat < 20; beat += 1) expect(await store.renew(grant, never)).toEqual({ renewed: true })
-        await guard(tx, grant).catch((error: unknown) => {
+        await underLease(tx, grant).catch((error: unknown) => {
           // The row has changed since the transaction began: it has to be repeated.
           expect(isolation).not.toBe('read committed')
           expect(error).toMatchObject({ code: '40001' })
@@ -138,7 +141,7 @@ describePostgres('the guard', () => {
       ]) {
         const grant = await granted(randomUUID())
         const tx = await begun()
-        await guard(tx, grant)
+        await underLease(tx, grant)
         expect((await took<unknown>(end(grant))).took).toBeLessThan(5_000)
         expect(await claim(grant.name)).toMatchObject({ granted: false })
         await ended(tx)
@@ -155,7 +158,7 @@ describePostgres('the guard', () => {
       const waiters = new PostgresLeaseStore(pool, { clock: { now: () => systemClock.now(), schedule } })
       const grant = await granted(randomUUID())
       const tx = await begun()
-      await guard(tx, grant)
+      await underLease(tx, grant)
       const waiting = createLease(waiters, grant.name, { heartbeatTimeout: 60_000 }).acquire({ wait: 60_000 })
       await eventually('it listens and waits', async () => {
         const places = await server.query('select from leasehold.leases_waiters where name = $1', [grant.name])
@@ -173,7 +176,7 @@ describePostgres('the guard', () => {
     it('holds up a hand-off, which ends with its time limit', async () => {
       const grant = await granted(randomUUID())
       const tx = await begun()
-      await guard(tx, grant)
+      await underLease(tx, grant)
       const call = new AbortableCall(500)
       const to = { grantId: randomUUID(), owner: 'boris' }
       const changing = store.change(grant, to, call)
@@ -190,7 +193,7 @@ describePostgres('the guard', () => {
       const name = randomUUID()
       const grant = await granted(name)
       const tx = await begun()
-      await guard(tx, grant)
+      await underLease(tx, grant)
       const waiter = createLease(store, name)
       let isGranted = false
       const waiting = waiter.acquire({ wait: 60_000 }).then((outcome) => {
@@ -213,11 +216,11 @@ describePostgres('the guard', () => {
     it('is refused outside a transaction, where it would guard nothing', async () => {
       const grant = await granted(randomUUID())
       const client = await pool.connect()
-      await expect(guard(client, grant)).rejects.toThrow(LeaseConfigurationError)
+      await expect(underLease(client, grant)).rejects.toThrow(LeaseConfigurationError)
       client.release()
       const sql = postgres(server.url)
       for (const wrong of [pool, sql, undefined, {}, 'tx']) {
-        await expect(guard(wrong as unknown as Transaction, grant)).rejects.toThrow('this is no transaction')
+        await expect(underLease(wrong as unknown as Transaction, grant)).rejects.toThrow('this is no transaction')
       }
       await sql.end()
     })
@@ -226,7 +229,7 @@ describePostgres('the guard', () => {
       const grant = await granted(randomUUID())
       const sql = postgres(server.url)
       await sql.begin(async (tx) => {
-        await guard(tx, grant)
+        await underLease(tx, grant)
         expect(await claim(grant.name)).toMatchObject({ granted: false })
       })
       await sql.end()
@@ -239,8 +242,8 @@ describePostgres('the guard', () => {
       const outcome = await others.acquire({ name: 'job', owner: 'anna', grantId: randomUUID(), ttl: 60_000 }, never)
       if (!outcome.granted) throw new Error('held')
       const tx = await begun()
-      await guard(tx, outcome.grant, names)
-      await expect(guard(tx, outcome.grant)).rejects.toThrow(LeaseLostError)
+      await underLease(tx, outcome.grant, names)
+      await expect(underLease(tx, outcome.grant)).rejects.toThrow(LeaseLostError)
       await ended(tx, 'rollback')
       await others.close()
     })
@@ -320,7 +323,7 @@ describePostgres('the guard', () => {
       const fenced = async (token: bigint, where: Record<string, string | number | null>) => {
         const tx = await begun()
         try {
-          const count = await fenceRows(tx, '"Accounts"', token, { where, column })
+          const count = await guard.transactRows('"Accounts"', token, tx, { where, column })
           await tx.query('commit')
           return count
         } catch (error) {
@@ -342,8 +345,8 @@ describePostgres('the guard', () => {
 
     it('the first writer under the larger token makes the other one wait, and then rejects it', async () => {
       const [late, next] = [await begun(), await begun()]
-      await fence(next, 'both', 9n)
-      const writing = fence(late, 'both', 8n).catch((error: unknown) => error)
+      await guard.transact('both', 9n, next)
+      const writing = guard.transact('both', 8n, late).catch((error: unknown) => error)
       await sleep(100)
       await ended(next)
       expect(await writing).toBeInstanceOf(LeaseLostError)

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { LeaseUnauthorisedError } from '@leasehold/core'
-import { fence, fenceRows, guard, migrate, migrations, PostgresLeaseStore } from '@leasehold/postgres'
+import { migrate, migrations, PostgresGuard, PostgresLeaseStore } from '@leasehold/postgres'
 import { temporaryFolder } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
@@ -43,8 +43,9 @@ describePostgres('migrate', () => {
     expect(listed).toEqual(['a', 'b', 'c', 'job'])
     const client = await pool.connect()
     await client.query('begin')
-    await guard(client, grant, names)
-    await fence(client, 'accounts', grant.fencingToken, names)
+    const guard = new PostgresGuard(names)
+    await guard.transactUnderLease(grant.name, grant.fencingToken, client)
+    await guard.transact('accounts', grant.fencingToken, client)
     await client.query('commit')
     client.release()
     await store.withdraw('job', 'second', never)
@@ -176,7 +177,7 @@ describePostgres('migrate', () => {
     await owner.query('insert into "a$$b" values (1, 1)')
     const client = await owner.connect()
     await client.query('begin')
-    expect(await fenceRows(client, '"a$$b"', 5n, { where: { id: 1 } })).toBe(1)
+    expect(await new PostgresGuard().transactRows('"a$$b"', 5n, client, { where: { id: 1 } })).toBe(1)
     await client.query('commit')
     client.release()
   })

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Grant, LeaseConfigurationError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
-import { fence, fenceRows, guard, migrate, PostgresLeaseStore, type Transaction } from '@leasehold/postgres'
+import { migrate, PostgresGuard, PostgresLeaseStore, type Transaction } from '@leasehold/postgres'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { sql } from 'drizzle-orm'
@@ -11,6 +11,9 @@ import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { poolTo } from './support/pool-to.js'
 import { never } from './support/scene.js'
+import { underLease } from './support/under-lease.js'
+
+const guard = new PostgresGuard()
 
 const OUTERMOST = /outermost transaction/
 
@@ -71,31 +74,31 @@ describePostgres('under a savepoint, whose rollback frees the locks that were ta
   const ways: Record<string, () => Promise<(tx: Transaction) => Promise<unknown>>> = {
     guard: async () => {
       const grant = await granted()
-      return (tx) => guard(tx, grant)
+      return (tx) => underLease(tx, grant)
     },
     fence: async () => {
       const resource = randomUUID()
-      return (tx) => fence(tx, resource, 7n)
+      return (tx) => guard.transact(resource, 7n, tx)
     },
     'fence, with a token that is known,': async () => {
       const resource = randomUUID()
       await pool.query('select leasehold.leases_fence($1, 7)', [resource])
-      return (tx) => fence(tx, resource, 7n)
+      return (tx) => guard.transact(resource, 7n, tx)
     },
     fenceRows: async () => {
       const region = randomUUID()
       await pool.query('insert into accounts values (1, $1, 3), (2, $1, 7)', [region])
-      return (tx) => fenceRows(tx, 'accounts', 7n, { where: { region } })
+      return (tx) => guard.transactRows('accounts', 7n, tx, { where: { region } })
     },
     'fenceRows, with a token that is known,': async () => {
       const region = randomUUID()
       await pool.query('insert into accounts values (1, $1, 7)', [region])
-      return (tx) => fenceRows(tx, 'accounts', 7n, { where: { region } })
+      return (tx) => guard.transactRows('accounts', 7n, tx, { where: { region } })
     },
     'fenceRows of a partitioned table': async () => {
       const id = Math.floor(Math.random() * 1e6)
       await pool.query('insert into parted values ($1, 3)', [id])
-      return (tx) => fenceRows(tx, 'parted', 7n, { where: { id } })
+      return (tx) => guard.transactRows('parted', 7n, tx, { where: { id } })
     },
   }
 
@@ -136,22 +139,22 @@ describePostgres('under a savepoint, whose rollback frees the locks that were ta
     await pool.query(`insert into accounts values (1, 'viewed', 3)`)
     await inTransaction(async (tx) => {
       await tx.query('savepoint one')
-      expect(await fenceRows(tx, 'viewed', 7n, { where: { id: 1 } })).toBe(1)
+      expect(await guard.transactRows('viewed', 7n, tx, { where: { id: 1 } })).toBe(1)
     })
   })
 
   it('the guard is refused while other transactions guard the same lease, and passes in one around it', async () => {
     const grant = await granted()
     await inTransaction(async (other) => {
-      await guard(other, grant)
+      await underLease(other, grant)
       await inTransaction(async (tx) => {
         await tx.query('savepoint one')
-        await refused(tx, (nested) => guard(nested, grant))
+        await refused(tx, (nested) => underLease(nested, grant))
         await tx.query('rollback to one; release one')
-        await guard(tx, grant)
+        await underLease(tx, grant)
         await tx.query('savepoint two')
-        await guard(tx, grant)
-        await inTransaction((third) => guard(third, grant))
+        await underLease(tx, grant)
+        await inTransaction((third) => underLease(third, grant))
       })
     })
   })
@@ -159,26 +162,26 @@ describePostgres('under a savepoint, whose rollback frees the locks that were ta
   it('the guard is refused and passes as ever when heartbeats come in between', async () => {
     const grant = await granted()
     await inTransaction(async (tx) => {
-      await guard(tx, grant)
+      await underLease(tx, grant)
       for (let beat = 0; beat < 3; beat += 1) {
         expect(await store.renew(grant, never)).toEqual({ renewed: true })
         await tx.query('savepoint one')
-        await guard(tx, grant)
+        await underLease(tx, grant)
       }
     })
     await inTransaction(async (tx) => {
       await tx.query('savepoint one')
       expect(await store.renew(grant, never)).toEqual({ renewed: true })
-      await refused(tx, (nested) => guard(nested, grant))
+      await refused(tx, (nested) => underLease(nested, grant))
     })
   })
 
   it('the guard of the transaction around it keeps the name after the rollback', async () => {
     const grant = await granted(randomUUID(), 300)
     await inTransaction(async (tx) => {
-      await guard(tx, grant)
+      await underLease(tx, grant)
       await tx.query('savepoint one')
-      await guard(tx, grant)
+      await underLease(tx, grant)
       await tx.query('rollback to one')
       await store.release(grant, never)
       expect(await challenge(grant)).toBe(false)
@@ -192,16 +195,16 @@ describePostgres('under a savepoint, whose rollback frees the locks that were ta
     const client = postgres(server.url, { max: 1 })
     await client
       .begin(async (tx) => {
-        await expect(tx.savepoint((nested) => guard(nested, grant))).rejects.toThrow(OUTERMOST)
+        await expect(tx.savepoint((nested) => underLease(nested, grant))).rejects.toThrow(OUTERMOST)
         // The library rolls back to the savepoint, and leaves it open.
-        await expect(guard(tx, grant)).rejects.toThrow(OUTERMOST)
+        await expect(underLease(tx, grant)).rejects.toThrow(OUTERMOST)
       })
       .catch(() => {})
     await client.begin(async (tx) => {
-      await guard(tx, grant)
+      await underLease(tx, grant)
       await expect(tx.savepoint(() => Promise.reject(new Error('rolled back')))).rejects.toThrow('rolled back')
-      await tx.savepoint((nested) => guard(nested, grant))
-      await guard(tx, grant)
+      await tx.savepoint((nested) => underLease(nested, grant))
+      await underLease(tx, grant)
     })
     await client.end()
   })
@@ -210,11 +213,11 @@ describePostgres('under a savepoint, whose rollback frees the locks that were ta
     const grant = await granted()
     const run = (by: Pick<NodePgDatabase, 'execute'>) => async (text: string) => (await by.execute(sql.raw(text))).rows
     await drizzle(pool).transaction(async (tx) => {
-      await expect(tx.transaction((nested) => guard(run(nested), grant))).rejects.toThrow(OUTERMOST)
+      await expect(tx.transaction((nested) => underLease(run(nested), grant))).rejects.toThrow(OUTERMOST)
     })
     await drizzle(pool).transaction(async (tx) => {
-      await guard(run(tx), grant)
-      await tx.transaction((nested) => guard(run(nested), grant))
+      await underLease(run(tx), grant)
+      await tx.transaction((nested) => underLease(run(nested), grant))
     })
   })
 

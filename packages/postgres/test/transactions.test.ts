@@ -1,12 +1,15 @@
 import { randomUUID } from 'node:crypto'
 import { type Grant, LeaseConfigurationError } from '@leasehold/core'
-import { fence, fenceRows, guard, migrate, PostgresLeaseStore, type Transaction } from '@leasehold/postgres'
+import { migrate, PostgresGuard, PostgresLeaseStore, type Transaction } from '@leasehold/postgres'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import type { Pool, PoolClient } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { poolTo } from './support/pool-to.js'
 import { never } from './support/scene.js'
+import { underLease } from './support/under-lease.js'
+
+const guard = new PostgresGuard()
 
 /** As Knex reads a text of SQL: every question mark that no backslash precedes is a parameter, also within a literal. */
 function asKnex(text: string): string {
@@ -71,9 +74,9 @@ describePostgres('a transaction of another library', () => {
     await pool.query('insert into accounts values ($1, 1)', [grant.name])
     await within(async (client) => {
       const transaction = open(client)
-      await guard(transaction, grant)
-      await fence(transaction, grant.name, 5n)
-      expect(await fenceRows(transaction, 'accounts', 5n, { where: { name: grant.name } })).toBe(1)
+      await underLease(transaction, grant)
+      await guard.transact(grant.name, 5n, transaction)
+      expect(await guard.transactRows('accounts', 5n, transaction, { where: { name: grant.name } })).toBe(1)
       const { rows } = await client.query('select from leasehold.leases_fences where resource = $1', [grant.name])
       expect(rows.length).toBe(1)
     })
@@ -89,9 +92,9 @@ describePostgres('a transaction of another library', () => {
   ])('that %s is refused', async (_, transaction) => {
     const grant = await granted(randomUUID())
     for (const act of [
-      () => guard(transaction as Transaction, grant),
-      () => fence(transaction as Transaction, 'a', 5n),
-      () => fenceRows(transaction as Transaction, 'accounts', 5n, { where: { name: 'a' } }),
+      () => underLease(transaction as Transaction, grant),
+      () => guard.transact('a', 5n, transaction as Transaction),
+      () => guard.transactRows('accounts', 5n, transaction as Transaction, { where: { name: 'a' } }),
     ]) {
       await expect(act()).rejects.toBeInstanceOf(LeaseConfigurationError)
     }
@@ -108,9 +111,9 @@ describePostgres('a transaction of another library', () => {
         }
       }
       await client.query('savepoint one')
-      await expect(guard(knex, { ...grant, fencingToken: 1n })).rejects.not.toThrow('select')
+      await expect(underLease(knex, { ...grant, fencingToken: 1n })).rejects.not.toThrow('select')
       await client.query('rollback to one')
-      await expect(guard(knex, grant)).rejects.not.toThrow('select')
+      await expect(underLease(knex, grant)).rejects.not.toThrow('select')
     })
   })
 })

@@ -4,9 +4,16 @@ import {
   LeaseUnauthorisedError,
   LeaseUnavailableError,
 } from '@leasehold/core'
-import { checkFencingToken, checkOptionNames, fenced } from '@leasehold/core/store'
+import {
+  AbortListeners,
+  checkOptionNames,
+  Fence,
+  type FencingGuard,
+  type GuardOptions,
+  untilAborted,
+} from '@leasehold/core/store'
 import { adapterFor, isReply } from './client/client-adapter.js'
-import type { ClientAdapter } from './client/connection.js'
+import type { ClientAdapter, ScriptCall } from './client/connection.js'
 import type { RedisClient } from './client/redis-client.js'
 import { isDenied } from './failure-of.js'
 import { wrong } from './redis-options.js'
@@ -48,15 +55,16 @@ const commandScript = guarded(
 /** Lua cannot pass more than about 8,000 arguments to a function. */
 const MOST_ARGUMENTS = 7_900
 
+/** A command that writes the guarded key, without that key: `['HSET', 'balance', '5']`. */
+export type FencedCommand = readonly [command: string, ...args: string[]]
+
 /** A script that writes keys of one slot. */
 export interface FencedScript {
-  /** Lua, as for EVAL, with its keys in KEYS and its arguments in ARGV. */
+  /** Lua, as for EVAL, with its arguments in ARGV. `KEYS[1]` is the guarded key. */
   readonly script: string
-  /** The first key is the one that is guarded. */
-  readonly keys: readonly [string, ...string[]]
+  /** The other keys, from `KEYS[2]` on. */
+  readonly keys?: readonly string[]
   readonly args?: readonly string[]
-  /** The time limit; without one, that of the client. */
-  readonly signal?: AbortSignal
 }
 
 /**
@@ -64,58 +72,76 @@ export interface FencedScript {
  * successor. Every writer of a key must use a guard. The largest token that has written a key is kept in the slot of the key
  * as `leasehold:fence:{<key>}`, without an expiry, also after the key was deleted. `<key>` includes a `keyPrefix`.
  *
- * Both methods check the token, store it and write in one step. They reject with a `LeaseLostError` if a larger token has
+ * All methods check the token, store it and write in one step. They reject with a `LeaseLostError` if a larger token has
  * written the key, and with a `LeaseUnavailableError` if the server cannot be reached: the write may then have happened.
- * If the command or script fails on the server, they reject with the error of the client.
+ * If the command or script fails on the server, they reject with the error of the client. The time limit is that of the
+ * client unless a `signal` is given.
  */
-export class RedisGuard {
+export class RedisGuard implements FencingGuard {
   readonly #client: ClientAdapter
+  readonly #aborts = new AbortListeners()
 
   /** The client, of ioredis or node-redis, over which the commands are sent. */
   constructor(client: RedisClient) {
     this.#client = adapterFor(client)
   }
 
+  async write(key: string, fencingToken: bigint | string, value: string, options?: GuardOptions): Promise<void> {
+    await this.transact(key, fencingToken, ['SET', value], options)
+  }
+
+  async delete(key: string, fencingToken: bigint | string, options?: GuardOptions): Promise<void> {
+    await this.transact(key, fencingToken, ['DEL'], options)
+  }
+
   /**
-   * Runs a command that writes one key: `guard.write(token, 'HSET', 'account:1', 'balance', '5')`. A command that fails
-   * leaves the fence as it was. Throws a `LeaseConfigurationError` for more than 7,900 arguments.
+   * Runs a command that writes the key, `guard.transact('account:1', token, ['HSET', 'balance', '5'])`, or a script that also
+   * writes other keys of its slot. Resolves with the result.
+   *
+   * A command that fails leaves the fence as it was. Redis does not undo what a script has written before it fails: the fence
+   * then keeps the new token. Throws a `LeaseConfigurationError` for a command with more than 7,900 arguments.
    */
-  async write(fencingToken: bigint | string, command: string, key: string, ...args: string[]): Promise<unknown> {
-    if (args.length > MOST_ARGUMENTS) {
-      throw wrong(
-        `a guarded command takes up to ${MOST_ARGUMENTS} arguments, not ${args.length}: split it into several commands, ` +
-          'or use run() with a script that does so',
-      )
+  async transact(
+    key: string,
+    fencingToken: bigint | string,
+    work: FencedCommand | FencedScript,
+    options?: GuardOptions,
+  ): Promise<unknown> {
+    const fence = new Fence('redis', key, fencingToken, options)
+    const { script, keys = [], args = [] } = 'script' in work ? fencedScript(work) : fencedCommand(work)
+    const all = [key, ...keys].map((one) => this.#client.keyPrefix + one)
+    const fenceKey = fenceOf(this.#client.keyPrefix + key)
+    const command: ScriptCall = {
+      command: 'EVAL',
+      script,
+      keys: [...all, fenceKey],
+      args: [...args, String(fence.token)],
     }
-    return await this.#run(fencingToken, { script: commandScript, keys: [key], args: [command, ...args] })
-  }
-
-  /**
-   * Runs a script that writes keys of one slot, the first of which is guarded. Redis does not undo what a script has written
-   * before it fails: the fence then keeps the new token.
-   */
-  async run(fencingToken: bigint | string, given: FencedScript): Promise<unknown> {
-    const names = { script: true, keys: true, args: true, signal: true } as const
-    checkOptionNames<FencedScript>('RedisGuard.run', given, names, { store: 'redis' })
-    return await this.#run(fencingToken, { ...given, script: guarded(given.script) })
-  }
-
-  async #run(fencingToken: bigint | string, { script, keys, args = [], signal }: FencedScript): Promise<unknown> {
-    const token = checkFencingToken(fencingToken, { store: 'redis' })
-    signal?.throwIfAborted()
-    const [key] = keys
-    const all = keys.map((one) => this.#client.keyPrefix + one)
-    const fence = fenceOf(all[0] ?? key)
-    const answer = await this.#client
-      .run({ command: 'EVAL', script, keys: [...all, fence], args: [...args, String(token)] }, signal)
-      .catch((error: unknown) => {
-        throw isReply(error) ? error : unreached(key, error, signal)
-      })
+    // Not every client ends with the signal by itself.
+    const sent = fence.send(this.#aborts, (call) => untilAborted(this.#client.run(command, fence.signal), call))
+    const answer = await sent.catch((error: unknown) => {
+      throw isReply(error) ? error : unreached(key, error, fence.signal)
+    })
     const [result = null, why] = answer as readonly unknown[]
-    if (why === 'fenced') throw fenced(key, token, String(result), 'redis')
-    if (why === 'failed') throw fenceFailure(key, fence, String(result))
+    if (why === 'fenced') throw fence.rejection(String(result))
+    if (why === 'failed') throw fenceFailure(key, fenceKey, String(result))
     return result
   }
+}
+
+function fencedScript(work: FencedScript): FencedScript {
+  const names = { script: true, keys: true, args: true } as const
+  checkOptionNames<FencedScript>('RedisGuard.transact', work, names, { store: 'redis' })
+  return { ...work, script: guarded(work.script) }
+}
+
+function fencedCommand(work: FencedCommand): FencedScript {
+  const most = MOST_ARGUMENTS
+  if (work.length - 1 <= most) return { script: commandScript, args: work }
+  throw wrong(
+    `a guarded command takes up to ${most} arguments, not ${work.length - 1}: split it into several commands, or pass a ` +
+      'script that does so',
+  )
 }
 
 /** The key of the fencing token, in the same slot as the guarded key. */

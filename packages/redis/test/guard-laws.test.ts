@@ -46,8 +46,9 @@ describeRedis('the guard of', () => {
           const [by, name] = count % 2 === 0 ? [bare, `app:${key}`] : [client, key]
           const guard = new RedisGuard(by)
           return {
-            write: (value: string, token: bigint, command = 'SET') => guard.write(token, command, name, value),
-            delete: (token: bigint) => guard.write(token, 'DEL', name),
+            write: (value: string, token: bigint, command?: string) =>
+              command === undefined ? guard.write(name, token, value) : guard.transact(name, token, [command, value]),
+            delete: (token: bigint) => guard.delete(name, token),
           }
         },
         read: async () => (await bare.get(`app:${key}`)) ?? undefined,

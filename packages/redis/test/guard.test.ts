@@ -46,11 +46,11 @@ describeRedis('RedisGuard', () => {
     it('accepts writes with the same and larger tokens, and rejects smaller ones', async () => {
       const guard = new RedisGuard(await clientOf(library))
       const key = `account of ${library}`
-      expect(await guard.write(9n, 'SET', key, 'a')).toBe('OK')
-      await guard.write(9n, 'SET', key, 'b')
+      expect(await guard.transact(key, 9n, ['SET', 'a'])).toBe('OK')
+      await guard.write(key, 9n, 'b')
       // Larger as a number, smaller as a text.
-      await guard.write(10n, 'APPEND', key, 'c')
-      const late = guard.write(9n, 'SET', key, 'late')
+      await guard.transact(key, 10n, ['APPEND', 'c'])
+      const late = guard.write(key, 9n, 'late')
       await expect(late).rejects.toBeInstanceOf(LeaseLostError)
       await expect(late).rejects.toMatchObject({
         reason: 'taken',
@@ -62,14 +62,14 @@ describeRedis('RedisGuard', () => {
     it('compares tokens that are too large for a double', async () => {
       const guard = new RedisGuard(await clientOf(library))
       const [smaller, larger] = [2n ** 64n, 2n ** 64n + 1n]
-      await guard.write(larger, 'SET', `big ${library}`, 'x')
-      await expect(guard.write(smaller, 'SET', `big ${library}`, 'y')).rejects.toBeInstanceOf(LeaseLostError)
+      await guard.write(`big ${library}`, larger, 'x')
+      await expect(guard.write(`big ${library}`, smaller, 'y')).rejects.toBeInstanceOf(LeaseLostError)
     })
 
     it('gives the script its own keys and arguments and no variables of the guard, and returns its result', async () => {
       const guard = new RedisGuard(await clientOf(library))
       const key = `results of ${library}`
-      const run = (script: string): Promise<unknown> => guard.run(1n, { script, keys: [key, 'two'], args: ['a'] })
+      const run = (script: string): Promise<unknown> => guard.transact(key, 1n, { script, keys: ['two'], args: ['a'] })
       expect(await run('return { #KEYS, #ARGV, KEYS[1], ARGV[1] }')).toEqual([2, 1, key, 'a'])
       expect(await run('return { 1, { "two", false }, {} }')).toEqual([1, ['two', null], []])
       expect(await run('return redis.status_reply("FINE")')).toBe('FINE')
@@ -86,12 +86,12 @@ describeRedis('RedisGuard', () => {
       ]
       for (const key of ['k', '{tag}:k']) {
         const whole = `app-${library}:${key}`
-        await prefixed.write(3n, 'SET', key, 'v')
+        await prefixed.write(key, 3n, 'v')
         expect(await server.command('GET', whole)).toBe('v')
-        await expect(prefixed.write(2n, 'SET', key, 'late')).rejects.toBeInstanceOf(LeaseLostError)
-        await expect(plain.write(2n, 'SET', whole, 'late')).rejects.toBeInstanceOf(LeaseLostError)
-        await plain.write(4n, 'SET', whole, 'next')
-        await expect(prefixed.write(3n, 'SET', key, 'late')).rejects.toBeInstanceOf(LeaseLostError)
+        await expect(prefixed.write(key, 2n, 'late')).rejects.toBeInstanceOf(LeaseLostError)
+        await expect(plain.write(whole, 2n, 'late')).rejects.toBeInstanceOf(LeaseLostError)
+        await plain.write(whole, 4n, 'next')
+        await expect(prefixed.write(key, 3n, 'late')).rejects.toBeInstanceOf(LeaseLostError)
         expect(await server.command('GET', whole)).toBe('next')
       }
       expect(await server.command('GET', `leasehold:fence:{app-${library}:k}`)).toBe('4')
@@ -104,13 +104,13 @@ describeRedis('RedisGuard', () => {
       for (const [key, fence] of [['fresh', null] as const, ['known', '3'] as const]) {
         const list = `${key} list of ${library}`
         const own = await plainly(client, "return redis.error_reply('OWN')", key).catch((error: unknown) => error)
-        if (fence !== null) await guard.write(BigInt(fence), 'RPUSH', list, 'a')
+        if (fence !== null) await guard.transact(list, BigInt(fence), ['RPUSH', 'a'])
         else await server.command('RPUSH', list, 'a')
         const failing = [
-          guard.write(9n, 'SET', list, 'x', 'BAD'),
-          guard.write(9n, 'INCR', list),
-          guard.write(9n, 'NO-SUCH-COMMAND', list),
-          guard.write(9n, 'LSET', list),
+          guard.transact(list, 9n, ['SET', 'x', 'BAD']),
+          guard.transact(list, 9n, ['INCR']),
+          guard.transact(list, 9n, ['NO-SUCH-COMMAND']),
+          guard.transact(list, 9n, ['LSET']),
         ]
         const said = [
           /^ERR syntax error/,
@@ -125,7 +125,7 @@ describeRedis('RedisGuard', () => {
           expect(result.reason.constructor).toBe((own as Error).constructor)
         }
         expect(await server.command('GET', `leasehold:fence:{${list}}`)).toBe(fence)
-        await guard.write(3n, 'RPUSH', list, 'b')
+        await guard.transact(list, 3n, ['RPUSH', 'b'])
         expect(await server.command('LRANGE', list, 0, -1)).toEqual(['a', 'b'])
       }
     })
@@ -147,7 +147,7 @@ describeRedis('RedisGuard', () => {
       ]
       for (const script of scripts) {
         const [expected, actual] = await Promise.all(
-          [plainly(client, script, key), guard.run(1n, { script, keys: [key] })].map((asked) =>
+          [plainly(client, script, key), guard.transact(key, 1n, { script })].map((asked) =>
             asked.catch((error: unknown) => error),
           ),
         )
@@ -162,17 +162,17 @@ describeRedis('RedisGuard', () => {
       const guard = new RedisGuard(await clientOf(library))
       const key = `half of ${library}`
       const script = "redis.call('SET', KEYS[1], 'half') return redis.error_reply('MINE no')"
-      await expect(guard.run(5n, { script, keys: [key] })).rejects.toThrow('MINE no')
-      await expect(guard.write(4n, 'SET', key, 'late')).rejects.toBeInstanceOf(LeaseLostError)
+      await expect(guard.transact(key, 5n, { script })).rejects.toThrow('MINE no')
+      await expect(guard.write(key, 4n, 'late')).rejects.toBeInstanceOf(LeaseLostError)
       expect(await server.command('GET', key)).toBe('half')
     })
 
     it('rejects an old token also after the key was deleted', async () => {
       const guard = new RedisGuard(await clientOf(library))
       const key = `deleted by ${library}`
-      await guard.write(3n, 'SET', key, 'a')
-      await guard.write(4n, 'DEL', key)
-      await expect(guard.write(3n, 'SET', key, 'late')).rejects.toBeInstanceOf(LeaseLostError)
+      await guard.write(key, 3n, 'a')
+      await guard.delete(key, 4n)
+      await expect(guard.write(key, 3n, 'late')).rejects.toBeInstanceOf(LeaseLostError)
       expect(await server.command('EXISTS', key)).toBe(0)
     })
 
@@ -180,20 +180,20 @@ describeRedis('RedisGuard', () => {
       const guard = new RedisGuard(await clientOf(library))
       const key = `many of ${library}`
       const items = Array.from({ length: 8_000 }, (_, item) => String(item))
-      await expect(guard.write(9n, 'RPUSH', key, ...items)).rejects.toThrow(LeaseConfigurationError)
+      await expect(guard.transact(key, 9n, ['RPUSH', ...items])).rejects.toThrow(LeaseConfigurationError)
       expect(await server.command('EXISTS', key, `leasehold:fence:{${key}}`)).toBe(0)
-      expect(await guard.write(8n, 'RPUSH', key, ...items.slice(0, 7_900))).toBe(7_900)
+      expect(await guard.transact(key, 8n, ['RPUSH', ...items.slice(0, 7_900)])).toBe(7_900)
       const portions = `
         for from = 1, #ARGV, 1000 do redis.call('RPUSH', KEYS[1], unpack(ARGV, from, math.min(from + 999, #ARGV))) end
         return redis.call('LLEN', KEYS[1])`
-      expect(await guard.run(9n, { script: portions, keys: [key], args: items })).toBe(15_900)
+      expect(await guard.transact(key, 9n, { script: portions, args: items })).toBe(15_900)
     })
 
     it('rejects and writes nothing if the key of the fence holds other data', async () => {
       const guard = new RedisGuard(await clientOf(library))
       const key = `blocked of ${library}`
       await server.command('RPUSH', `leasehold:fence:{${key}}`, 'x')
-      const refused = guard.write(1n, 'SET', key, 'v')
+      const refused = guard.write(key, 1n, 'v')
       await expect(refused).rejects.toBeInstanceOf(LeaseConfigurationError)
       await expect(refused).rejects.toThrow(`leasehold:fence:{${key}}`)
       expect(await server.command('EXISTS', key)).toBe(0)
@@ -203,7 +203,7 @@ describeRedis('RedisGuard', () => {
       const [username, key] = [`limited-${library}`, `data:${library}`]
       await server.command('ACL', 'SETUSER', username, 'on', '>secret', '+@all', '-set', '~*')
       const guard = new RedisGuard(await clientOf(library, '', { username, password: 'secret' }))
-      const refused = guard.write(1n, 'RPUSH', key, 'v')
+      const refused = guard.transact(key, 1n, ['RPUSH', 'v'])
       await expect(refused).rejects.toBeInstanceOf(LeaseUnauthorisedError)
       expect(await server.command('EXISTS', key)).toBe(0)
     })
@@ -211,16 +211,16 @@ describeRedis('RedisGuard', () => {
     it("rejects with the reason of the caller's signal", async () => {
       const guard = new RedisGuard(await clientOf(library))
       const signal = AbortSignal.abort(new Error('too late'))
-      await expect(guard.run(1n, { script: 'return 1', keys: ['k'], signal })).rejects.toBe(signal.reason)
+      await expect(guard.transact('k', 1n, { script: 'return 1' }, { signal })).rejects.toBe(signal.reason)
     })
   })
 
   it('rejects invalid tokens, and keys without room for a fence in their slot', async () => {
     const guard = new RedisGuard(await clientOf('ioredis'))
-    await expect(guard.write(-1n, 'SET', 'k', 'v')).rejects.toBeInstanceOf(LeaseConfigurationError)
-    await expect(guard.write(1 as unknown as bigint, 'SET', 'k', 'v')).rejects.toBeInstanceOf(LeaseConfigurationError)
+    await expect(guard.write('k', -1n, 'v')).rejects.toBeInstanceOf(LeaseConfigurationError)
+    await expect(guard.write('k', 1 as unknown as bigint, 'v')).rejects.toBeInstanceOf(LeaseConfigurationError)
     for (const key of ['a}b', 'a{}b', '{}{b}']) {
-      await expect(guard.write(1n, 'SET', key, 'v')).rejects.toBeInstanceOf(LeaseConfigurationError)
+      await expect(guard.write(key, 1n, 'v')).rejects.toBeInstanceOf(LeaseConfigurationError)
     }
     expect(() => new RedisGuard({} as RedisClient)).toThrow(LeaseConfigurationError)
   })
@@ -234,7 +234,7 @@ describeRedis('RedisGuard', () => {
     ]
     for (const client of clients) {
       client.on('error', () => {})
-      const write = new RedisGuard(client).write(1n, 'SET', 'k', 'v')
+      const write = new RedisGuard(client).write('k', 1n, 'v')
       await expect(write).rejects.toBeInstanceOf(LeaseUnavailableError)
       if (client instanceof Redis) client.disconnect()
     }
@@ -247,7 +247,7 @@ describeRedis('RedisGuard', () => {
     client.on('error', () => {})
     client.connect().catch(() => {})
     const limit = new AbortController()
-    const asked = new RedisGuard(client).run(1n, { script: 'return 1', keys: ['k'], signal: limit.signal })
+    const asked = new RedisGuard(client).transact('k', 1n, { script: 'return 1' }, { signal: limit.signal })
     const reason = new Error('too late')
     limit.abort(reason)
     await expect(asked).rejects.toBe(reason)
@@ -264,14 +264,12 @@ describeRedis('RedisGuard', () => {
     for (const client of [ioredis, nodeRedis]) {
       const guard = new RedisGuard(client)
       for (const key of ['plain', 'user:{7}:seats', '{8}', 'a{b']) {
-        await guard.write(5n, 'SET', key, 'v')
-        await expect(guard.write(4n, 'SET', key, 'late')).rejects.toBeInstanceOf(LeaseLostError)
+        await guard.write(key, 5n, 'v')
+        await expect(guard.write(key, 4n, 'late')).rejects.toBeInstanceOf(LeaseLostError)
       }
     }
     for (const key of ['plain', 'user:{7}:seats', '{8}']) {
-      await expect(new RedisGuard(nodeRedis).write(4n, 'SET', `app:${key}`, 'late')).rejects.toBeInstanceOf(
-        LeaseLostError,
-      )
+      await expect(new RedisGuard(nodeRedis).write(`app:${key}`, 4n, 'late')).rejects.toBeInstanceOf(LeaseLostError)
     }
     ioredis.disconnect()
     nodeRedis.destroy()

@@ -14,7 +14,7 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
   it.each([
     ['RedisLeaseStore', 'recordlife', 'recordLife', (o: object) => new RedisLeaseStore(a, o)],
     ['RedisQuorumStore', 'prefex', 'prefix', (o: object) => new RedisQuorumStore([a, b, c], o)],
-    ['RedisGuard.run', 'arg', 'args', (o: object) => new RedisGuard(a).run(1n, { ...script, ...o })],
+    ['RedisGuard.transact', 'arg', 'args', (o: object) => new RedisGuard(a).transact('k', 1n, { ...script, ...o })],
   ])('%s: %s, meant is %s', async (of, option, meant, use) => {
     const error = await (async () => use({ [option]: 1 }))().catch((reason: unknown) => reason)
     expect(error).toMatchObject({

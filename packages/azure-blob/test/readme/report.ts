@@ -7,9 +7,7 @@ export async function publishOnce(container: ContainerClient, text: string) {
   const guard = new AzureBlobGuard(container)
   await createAzureBlobLease(store, 'report', { heartbeatTimeout: 30_000 }).run(async ({ fencingToken }) => {
     // Rejects if the blob was written under a larger token: a process that wakes up too late writes nothing.
-    await guard.write('report.txt', fencingToken, (blob, fenced) =>
-      blob.upload(text, Buffer.byteLength(text), { ...fenced }),
-    )
+    await guard.write('report.txt', fencingToken, text)
   })
   await store.close()
 }

@@ -1,20 +1,13 @@
 import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { LeaseConflictError } from '../errors/lease-conflict-error.js'
-import type { LeaseError } from '../errors/lease-error.js'
-import { LeaseLostError } from '../errors/lease-lost-error.js'
 import { checkOptionNames } from '../option-names.js'
-import { isLocked } from '../store/lease-record.js'
 import type { AcquireOutcome, AcquireRequest, BreakOptions } from '../store/lease-store.js'
 import type { Decision, NameState } from '../store/life-cycle/life-cycle.js'
 import { LifeCycleStore } from '../store/life-cycle/life-cycle-store.js'
-import { refusalOf, type StoredLease, stateAt } from '../store/life-cycle/stored-lease.js'
+import type { StoredLease } from '../store/life-cycle/stored-lease.js'
 import { WaitQueue } from '../store/life-cycle/wait-queue.js'
 import type { StoreCall } from '../store/store-call.js'
 import { systemClock } from '../system-clock.js'
-
-/** The use of a resource that is under a lease. */
-type CellAccess = 'read' | 'write'
 
 /** The longest period after which a lease can be broken, in milliseconds: that of a Lease Blob. */
 const LONGEST_BREAK = 60_000
@@ -93,25 +86,6 @@ export class MemoryLeaseStore extends LifeCycleStore {
     this.#queues.clear()
   }
 
-  /**
-   * For a resource of this process that checks leases as a blob does: returns the fencing token of the access,
-   * `undefined` for an access without a lease id. Throws the error of {@link accessRefusal}. A write without a lease id
-   * ends an expired or broken lease, so that it cannot be renewed any more.
-   *
-   * @internal
-   */
-  admit(name: string, access: CellAccess, leaseId: string | undefined): bigint | undefined {
-    this.checks.usable()
-    const lease = this.#leases.get(name)
-    const refusal = accessRefusal(name, lease, this.#clock.now(), access, leaseId)
-    if (refusal !== undefined) throw refusal
-    if (leaseId !== undefined) return lease?.fencingToken
-    if (lease !== undefined && access === 'write') {
-      this.#leases.set(name, { ...lease, state: 'available', lockedUntil: Number.NEGATIVE_INFINITY })
-    }
-    return undefined
-  }
-
   protected override stateOf(name: string): NameState {
     return { lease: this.#leases.get(name), queue: this.#queues.get(name), now: this.#clock.now() }
   }
@@ -137,31 +111,4 @@ export class MemoryLeaseStore extends LifeCycleStore {
     this.watches.update(name)
     return outcome
   }
-}
-
-/**
- * The error with which a resource refuses an access at the instant `now`, by the table of a Lease Blob's uses. A
- * `LeaseConflictError` where the blob answers 409: a lease with another id is in force. A `LeaseLostError` where it
- * answers 412: the condition of the access is not met.
- */
-function accessRefusal(
-  name: string,
-  lease: StoredLease | undefined,
-  now: number,
-  access: CellAccess,
-  leaseId: string | undefined,
-): LeaseError | undefined {
-  const details = { leaseName: name, store: 'memory' }
-  const lost = (why: string): LeaseLostError =>
-    new LeaseLostError(`${access} of '${name}' is refused: ${why}`, { ...details, reason: refusalOf(lease, leaseId) })
-  const state = lease === undefined ? 'available' : stateAt(lease, now)
-  const locked = isLocked({ state })
-  if (leaseId === undefined) {
-    return locked && access === 'write' ? lost('it is under a lease, give its id') : undefined
-  }
-  if (locked && lease?.grantId === leaseId) return undefined
-  // In the table, a write with another id is a conflict until the lease is being broken, and then a lost condition.
-  const conflicts = state === 'leased' || (state === 'breaking' && access === 'read')
-  if (!conflicts) return lost('the lease with this id is not in force')
-  return new LeaseConflictError(`${access} of '${name}' is refused: the lease in force has another id`, details)
 }

@@ -23,7 +23,7 @@ export { guardClock, guardRandom, readGuarded } from '../user-code.js'
 export { validityOf } from '../validity.js'
 export { backoff } from './backoff.js'
 export { anotherGrant, nothingToBreak } from './break-conflict.js'
-export { checkFence, checkFencingToken, fenced } from './fence.js'
+export { Fence, type FencingGuard, type GuardOptions } from './fence.js'
 export { parsedJSON } from './json-text.js'
 export { isLeaseState } from './lease-record.js'
 export type {

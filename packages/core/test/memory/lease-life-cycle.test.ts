@@ -1,6 +1,5 @@
 import { LeaseConflictError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
-import { GuardedCell } from '../../src/memory/guarded-cell.js'
 import { cellsOf, LEASE_TABLE } from './lease-blob-tables.js'
 import { grantOf, IDS, type Letter, NAME, type Scene, sceneIn, stateOf, TTL } from './lease-states.js'
 
@@ -69,13 +68,6 @@ describe('the life cycle of a lease', () => {
     const succeeded = await act(scene)
     expect(succeeded ? await stateOf(scene) : '409').toBe(expected)
     if (!succeeded) expect(await scene.store.read(NAME)).toEqual(before)
-  })
-
-  it('renew (A), modified by a write without lease id | expired (A) → 409', async () => {
-    const scene = await sceneIn('expired (A)')
-    new GuardedCell(scene.store, NAME, 0).write(1)
-    expect(await scene.store.renew(grantOf('A'))).toEqual({ renewed: false, reason: 'expired' })
-    expect(await stateOf(scene)).toBe('available')
   })
 
   it('renew (A), leased and released by another since | expired (A) → 409', async () => {

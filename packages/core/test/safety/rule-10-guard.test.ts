@@ -1,4 +1,4 @@
-import { createLease, GuardedCell, LeaseLostError, MemoryLeaseStore } from '@leasehold/core'
+import { createLease, LeaseLostError, MemoryGuard, MemoryLeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { INTERVAL, LIMIT, silentLogger, TTL } from '../support/held-lease.js'
@@ -12,15 +12,15 @@ describe('rule 10: no lease is exclusive unless the resource checks the fencing 
       createLease(store, 'job', { ...times, owner, logger: silentLogger }),
     )
     if (first === undefined || second === undefined) throw new Error('two leases')
-    const cell = new GuardedCell(store, 'job', 'empty')
+    const guard = new MemoryGuard()
     expect(await first.acquire()).toBe(true)
     const token = first.fencingToken ?? 0n
     expect(first.checkLease()).toBe(true)
     // The process was stopped after a successful check, so no check of the lease can help.
     clock.block(TTL)
     expect(await second.acquire()).toBe(true)
-    cell.writeFenced('by the second', second.fencingToken ?? 0n)
-    expect(() => cell.writeFenced('by the first, late', token)).toThrow(LeaseLostError)
-    expect(cell.read()).toBe('by the second')
+    guard.write('data', second.fencingToken ?? 0n, 'by the second')
+    expect(() => guard.write('data', token, 'by the first, late')).toThrow(LeaseLostError)
+    expect(guard.read('data')).toBe('by the second')
   })
 })

@@ -13,7 +13,7 @@ export async function rebuildOnce(endpoints: string[], build: () => Promise<stri
   }).run(async ({ fencingToken }) => {
     const index = await build()
     // Rejects with a LeaseLostError if a larger token has written the key meanwhile.
-    await guard.put(fencingToken, 'index/latest', index)
+    await guard.write('index/latest', fencingToken, index)
   })
   await store.close()
   client.close()

@@ -9,8 +9,7 @@ export async function reportOnce(report: () => Promise<string>, options: Kuberne
     async ({ fencingToken }) => {
       const text = await report()
       // Rejects with a LeaseLostError if the object was written under a larger token.
-      const latest = { apiVersion: 'v1', resource: 'configmaps', name: 'latest-report' }
-      await guard.update(latest, fencingToken, (object) => ({ ...object, data: { text } }))
+      await guard.write('v1/configmaps/latest-report', fencingToken, { data: { text } })
     },
   )
   await guard.close()

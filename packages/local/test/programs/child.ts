@@ -24,7 +24,7 @@ async function run(): Promise<void> {
         if (opened % 10 === 0) print({ opened })
       }
     }
-    if (mode === 'exit') new LocalGuard({ folder }).run(name, 1n, () => process.exit(7))
+    if (mode === 'exit') new LocalGuard({ folder }).transact(name, 1n, () => process.exit(7))
     const store = new LocalLeaseStore({ folder })
     const times = { heartbeatTimeout: 2_000, heartbeatInterval: 400, operationTimeout: 500 }
     const lease = createLease(store, name, times)

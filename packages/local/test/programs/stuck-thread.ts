@@ -4,7 +4,7 @@ import { LocalGuard } from '@leasehold/local'
 
 const { folder } = workerData as { readonly folder: string }
 
-new LocalGuard({ folder }).run('ledger', 5n, () => {
+new LocalGuard({ folder }).transact('ledger', 5n, () => {
   parentPort?.postMessage('within')
   for (;;);
 })

@@ -25,7 +25,7 @@ async function run(): Promise<never> {
     const grant = await acquire('shared', 300)
     if (grant === undefined) continue
     try {
-      guard.run('shared', grant.fencingToken, () => {})
+      guard.transact('shared', grant.fencingToken, () => {})
     } catch (error) {
       if (!(error instanceof LeaseLostError)) throw error
     }

@@ -73,7 +73,7 @@ async function use(): Promise<number> {
     const { renewed } = await store.renew(own.grant, call)
     if (!renewed) print({ error: 'lost', message: 'a grant that is in force was lost' })
     const middle = monotonicClock()
-    guard.run(`own ${id}`, own.grant.fencingToken, () => {})
+    guard.transact(`own ${id}`, own.grant.fencingToken, () => {})
     longest = Math.max(longest, middle - before, monotonicClock() - middle)
     const outcome = await store.acquire({ name: 'shared', owner: id, grantId: `main ${id} ${turn}`, ttl: 300 }, call)
     if (outcome.granted) {

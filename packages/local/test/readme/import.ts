@@ -8,7 +8,7 @@ export async function importOnce(folder: string, file: string) {
   const guard = new LocalGuard({ folder })
   await createLease(store, 'import').run(async ({ fencingToken }) => {
     // Does not run after an action with a larger token: a process that woke up too late writes nothing.
-    guard.run('imports', fencingToken, () => appendFileSync(file, 'imported\n'))
+    guard.transact('imports', fencingToken, () => appendFileSync(file, 'imported\n'))
   })
   await guard.close()
   await store.close()

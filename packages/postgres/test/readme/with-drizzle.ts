@@ -1,12 +1,15 @@
 // #region guard
 import type { Lease } from '@leasehold/core'
-import { guard } from '@leasehold/postgres'
+import { PostgresGuard } from '@leasehold/postgres'
 import { sql } from 'drizzle-orm'
 import type { NodePgDatabase } from 'drizzle-orm/node-postgres'
 
+const guard = new PostgresGuard()
+
 export async function payOut(db: NodePgDatabase, lease: Lease, account: number, amount: number): Promise<void> {
   await db.transaction(async (tx) => {
-    await guard(async (text) => (await tx.execute(sql.raw(text))).rows, lease)
+    const run = async (text: string) => (await tx.execute(sql.raw(text))).rows
+    await guard.transactUnderLease(lease.settings.name, lease.fencingToken, run)
     await tx.execute(sql`update accounts set balance = balance - ${amount} where id = ${account}`)
   })
 }

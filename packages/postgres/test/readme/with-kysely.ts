@@ -1,7 +1,9 @@
 // #region guard
 import type { Lease } from '@leasehold/core'
-import { guard } from '@leasehold/postgres'
+import { PostgresGuard } from '@leasehold/postgres'
 import { type Kysely, sql } from 'kysely'
+
+const guard = new PostgresGuard()
 
 interface Tables {
   accounts: { id: number; balance: number }
@@ -9,7 +11,8 @@ interface Tables {
 
 export async function payOut(db: Kysely<Tables>, lease: Lease, account: number, amount: number): Promise<void> {
   await db.transaction().execute(async (tx) => {
-    await guard(async (text) => (await sql.raw(text).execute(tx)).rows, lease)
+    const run = async (text: string) => (await sql.raw(text).execute(tx)).rows
+    await guard.transactUnderLease(lease.settings.name, lease.fencingToken, run)
     await tx
       .updateTable('accounts')
       .set(({ eb }) => ({ balance: eb('balance', '-', amount) }))

@@ -1,11 +1,13 @@
 // #region guard
 import type { Lease } from '@leasehold/core'
-import { guard } from '@leasehold/postgres'
+import { PostgresGuard } from '@leasehold/postgres'
 import type { Sql } from 'postgres'
+
+const guard = new PostgresGuard()
 
 export async function payOut(sql: Sql, lease: Lease, account: number, amount: number): Promise<void> {
   await sql.begin(async (tx) => {
-    await guard(tx, lease)
+    await guard.transactUnderLease(lease.settings.name, lease.fencingToken, tx)
     await tx`update accounts set balance = balance - ${amount} where id = ${account}`
   })
 }

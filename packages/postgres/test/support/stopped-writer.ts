@@ -3,7 +3,7 @@
  * `stopped-writer.ts URL SCHEMA TTL IDLE_LIMIT`.
  */
 import { createLease } from '@leasehold/core'
-import { guard, PostgresLeaseStore } from '@leasehold/postgres'
+import { PostgresGuard, PostgresLeaseStore } from '@leasehold/postgres'
 import { silentLogger } from '@leasehold/testing'
 import { Pool } from 'pg'
 
@@ -16,7 +16,8 @@ if (!(await lease.acquire())) throw new Error('the name is held')
 const client = await pool.connect()
 client.on('error', () => {})
 await client.query('begin')
-await guard(client, lease, { schema, ...(idleLimit === '' ? {} : { idleLimit: Number(idleLimit) }) })
+const limit = idleLimit === '' ? {} : { idleLimit: Number(idleLimit) }
+await new PostgresGuard({ schema }).transactUnderLease('job', lease.fencingToken, client, limit)
 await client.query(`insert into ${schema}.writes (owner) values ('stopped')`)
 process.stdin
   // It must not outlive its parent.

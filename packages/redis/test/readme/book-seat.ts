@@ -9,6 +9,6 @@ const takeSeat = `
 
 /** Whether the seat was free. Rejects with a LeaseLostError if a larger token has written the key. */
 export async function bookSeat(guard: RedisGuard, fencingToken: bigint, flight: string, seat: string) {
-  return (await guard.run(fencingToken, { script: takeSeat, keys: [`seats:${flight}`], args: [seat] })) === 1
+  return (await guard.transact(`seats:${flight}`, fencingToken, { script: takeSeat, args: [seat] })) === 1
 }
 // #endregion script

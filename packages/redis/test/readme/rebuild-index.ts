@@ -14,7 +14,7 @@ export async function rebuildOnce(url: string, build: () => Promise<string>): Pr
   }).run(async ({ fencingToken }) => {
     const index = await build()
     // Rejects with a LeaseLostError if a larger token has written the key meanwhile.
-    await guard.write(fencingToken, 'SET', 'index:latest', index)
+    await guard.write('index:latest', fencingToken, index)
   })
   await store.close()
   await redis.quit()

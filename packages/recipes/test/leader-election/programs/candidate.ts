@@ -41,7 +41,7 @@ election.on('lost', (term) => print({ lost: String(term), leads: election.isLead
 
 function write(term: bigint): void {
   try {
-    guard.run('ledger', term, () => appendFileSync(ledger, `${term} ${name}\n`))
+    guard.transact('ledger', term, () => appendFileSync(ledger, `${term} ${name}\n`))
   } catch (error) {
     if (!(error instanceof LeaseLostError)) throw error
     print({ rejected: String(term) })
