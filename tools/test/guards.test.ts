@@ -238,7 +238,7 @@ describe.each(Object.entries(rows))('the guard of %s', (_, open) => {
     end?.()
   })
 
-  it('rejects with the reason of its signal, before the call and during it', async () => {
+  it('rejects with the reason of its signal, before the call and during it', { timeout: 15_000 }, async () => {
     const { guard, methods, isSynchronous, end } = open()
     for (const method of Object.values(methods)) {
       const reason = new Error('enough')

@@ -1,3 +1,4 @@
+import type { Agent } from 'node:http'
 import { type Clock, LeaseConfigurationError } from '@leasehold/core'
 import { checkedTexts, type OptionNames, type OptionsOf, ProviderOptions, readOptionFile } from '@leasehold/core/store'
 
@@ -50,12 +51,17 @@ export type ConsulClusterOptions = Pick<
   ConsulOptions,
   'addresses' | 'token' | 'datacenter' | 'caFile' | 'certFile' | 'keyFile'
 > & {
+  /**
+   * Your own agent of `node:http` or `node:https`, as the addresses have it: with its certificates, proxy and limits, in place of
+   * `caFile`, `certFile` and `keyFile`. It stays open. Each name that is waited for uses one of its connections.
+   */
+  readonly agent?: Agent | undefined
   /** For time limits and pauses; the machine's clock unless given. */
   readonly clock?: Clock | undefined
 }
 
 /** Durations are milliseconds. */
-export interface ConsulLeaseStoreOptions extends ConsulOptions {
+export interface ConsulLeaseStoreOptions extends ConsulOptions, Pick<ConsulClusterOptions, 'agent'> {
   /** For time limits, pauses and observed periods; the machine's clock unless given. */
   readonly clock?: Clock | undefined
 }
@@ -68,11 +74,12 @@ export const clusterOptionNames: OptionNames<ConsulClusterOptions> = {
   caFile: true,
   certFile: true,
   keyFile: true,
+  agent: true,
   clock: true,
 }
 
 /** The names of the options of a store in code. */
-export const optionNames: OptionNames<ConsulLeaseStoreOptions> = { ...consulOptions.names, clock: true }
+export const optionNames: OptionNames<ConsulLeaseStoreOptions> = { ...consulOptions.names, agent: true, clock: true }
 
 /** The error for an option or a setting; the message says which one to change. */
 export function misconfigured(message: string, cause?: unknown): LeaseConfigurationError {
@@ -94,11 +101,14 @@ function toAddress(address: string): URL {
 }
 
 /** What TLS needs of the files. Throws a `LeaseConfigurationError` if one cannot be read. */
-export function certificatesIn({ caFile, certFile, keyFile }: ConsulClusterOptions): {
+export function certificatesIn({ caFile, certFile, keyFile, agent }: ConsulClusterOptions): {
   ca?: string
   cert?: string
   key?: string
 } {
+  if (agent !== undefined && (caFile ?? certFile ?? keyFile) !== undefined) {
+    throw misconfigured('an agent has certificates of its own: give agent, or caFile, certFile and keyFile')
+  }
   if ((certFile === undefined) !== (keyFile === undefined)) {
     throw misconfigured('certFile and keyFile need each other: give both')
   }

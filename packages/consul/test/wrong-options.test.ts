@@ -1,3 +1,4 @@
+import { Agent } from 'node:http'
 import { ConsulGuard, ConsulLeaseStore } from '@leasehold/consul'
 import { describe, expect, it } from 'vitest'
 
@@ -25,4 +26,10 @@ describe('addresses in code', () => {
     expect(() => new ConsulLeaseStore({ addresses: addresses as never })).toThrow(expected)
     expect(() => new ConsulGuard({ addresses: addresses as never })).toThrow(expected)
   })
+})
+
+it('certificates beside an agent, which has its own, are a LeaseConfigurationError', () => {
+  const options = { agent: new Agent(), caFile: 'ca.pem' }
+  expect(() => new ConsulLeaseStore(options)).toThrow('give agent, or caFile, certFile and keyFile')
+  expect(() => new ConsulGuard(options)).toThrow('give agent, or caFile, certFile and keyFile')
 })

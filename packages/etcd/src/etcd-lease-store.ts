@@ -152,7 +152,12 @@ export class EtcdLeaseStore implements LeaseStore {
   async *watch(name: string, call: StoreCall, grantId?: string): AsyncGenerator<LeaseRecord | undefined> {
     this.#checks.name(name)
     try {
-      yield* grantId === undefined ? this.#turns.ofName(name, call) : this.#turns.ofWaiter(name, grantId, call)
+      const turns = grantId === undefined ? this.#turns.ofName(name, call) : this.#turns.ofWaiter(name, grantId, call)
+      for await (const turn of turns) {
+        // The client may stay open when the store is closed.
+        this.#checks.usable()
+        yield turn
+      }
     } catch (error) {
       if (!call.aborted) throw this.#failure('watch', name, error, call)
     }

@@ -1,4 +1,4 @@
-export type { EtcdTls } from './client/channel.js'
+export type { EtcdTls, GrpcClient } from './client/channel.js'
 export { EtcdClient, type EtcdClientOptions } from './client/etcd-client.js'
 export {
   type EtcdCondition,

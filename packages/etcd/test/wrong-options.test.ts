@@ -26,6 +26,21 @@ describe('endpoints in code', () => {
     expect(() => new EtcdLeaseStore({ endpoints: endpoints as never })).toThrow(expected)
   })
 
+  it.each([
+    ['no list', new URL('http://localhost:2379'), /^clients must be a list of clients of @grpc\/grpc-js/],
+    ['an empty list', [], /^clients must be a list/],
+    ['a list of addresses', ['http://localhost:2379'], /^clients must be a list/],
+  ])('%s of clients is a LeaseConfigurationError', (_, clients, message) => {
+    expect(() => new EtcdClient({ clients: clients as never })).toThrow(message)
+  })
+
+  it('are not given beside clients, which have addresses and certificates of their own', () => {
+    const clients = [{ getChannel: () => expect.fail() }] as const
+    for (const other of [{ endpoints: ['http://localhost:2379'] }, { tls: {} }]) {
+      expect(() => new EtcdClient({ clients, ...other })).toThrow('give clients, or endpoints and tls')
+    }
+  })
+
   it('no error shows what stands in it: an address may have a password in it', () => {
     for (const endpoints of ['http://user:secret@localhost:2379', [['secret']]]) {
       expect(() => new EtcdClient({ endpoints: endpoints as never })).toThrow(/^(?!.*secret)/)

@@ -41,6 +41,8 @@ export class ConsulClient {
   readonly #headers: http.OutgoingHttpHeaders
   readonly #tls: https.AgentOptions
   readonly #clock: Clock
+  readonly #agent: http.Agent | undefined
+  /** Of its own. */
   readonly #agents = new Map<string, http.Agent>()
   readonly #open = new Set<ClientRequest>()
   /** The address that answered last. */
@@ -54,6 +56,7 @@ export class ConsulClient {
     this.#query = datacenter === undefined ? {} : { dc: datacenter }
     this.#headers = { 'user-agent': 'leasehold', ...(token === undefined ? {} : { 'x-consul-token': token }) }
     this.#clock = clock
+    this.#agent = options.agent
   }
 
   /**
@@ -121,7 +124,7 @@ export class ConsulClient {
       method,
       path: `${address.pathname.replace(/\/$/, '')}/v1${path}${search === '' ? '' : `?${search}`}`,
       headers: this.#headers,
-      agent: this.#agentFor(protocol === 'https:', blocking),
+      agent: this.#agent ?? this.#agentFor(protocol === 'https:', blocking),
     })
     this.#open.add(sent)
     const unlisten = call.onAbort(() => sent.destroy(new Error('aborted')))

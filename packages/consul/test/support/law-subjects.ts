@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import type { Agent } from 'node:http'
 import { ConsulLeaseStore } from '@leasehold/consul'
 import type { LeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
@@ -31,14 +32,14 @@ export const partitionLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) =
 export const restartLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('restart'))
 
 /** Stores on one server, which trials share. */
-export function onServer(server: () => ConsulServer): StoreSubject {
+export function onServer(server: () => ConsulServer, agent?: Agent): StoreSubject {
   return {
-    name: 'consul',
+    name: agent === undefined ? 'consul' : "consul over the user's agent of HTTP",
     ...common,
     start: () => {
       const prefix = `${randomUUID()}/`
       return {
-        open: () => new ConsulLeaseStore({ addresses: [server().url], prefix, minTtl: MIN_TTL }),
+        open: () => new ConsulLeaseStore({ addresses: [server().url], prefix, minTtl: MIN_TTL, agent }),
         delete: (name) => server().request('DELETE', `/kv/${prefix}${name}`),
         copy: (name) => copyOf(server(), prefix + name),
         holdElsewhere: async (name) => {

@@ -34,15 +34,36 @@ export interface EtcdTls {
   readonly key?: string | undefined
 }
 
+/** The method of `Client` of `@grpc/grpc-js`, and of the clients that are made by it, that this package calls. */
+export type GrpcClient = Pick<Client, 'getChannel'>
+
 export type WatchStream = ClientDuplexStream<Message<'WatchRequest'>, Message<'WatchResponse'>>
 
 /** One gRPC channel to one member. */
 export class Channel {
   readonly #client: Client
+  readonly #isOwn: boolean
+
+  private constructor(client: Client, isOwn: boolean) {
+    this.#client = client
+    this.#isOwn = isOwn
+  }
 
   /** `address` is `host:port`. Without `tls`, it speaks plain text. */
-  constructor(address: string, tls: EtcdTls | undefined) {
-    this.#client = new Client(address, credentialsOf(tls), OPTIONS)
+  static to(address: string, tls: EtcdTls | undefined): Channel {
+    return new Channel(new Client(address, credentialsOf(tls), OPTIONS), true)
+  }
+
+  /**
+   * The channel of a client of the user, which stays open. Requests go through a client of this copy of gRPC: one of another
+   * copy does not recognise the metadata of this one.
+   */
+  static of(client: GrpcClient): Channel {
+    const channelOverride = client.getChannel()
+    return new Channel(
+      new Client(channelOverride.getTarget(), credentials.createInsecure(), { channelOverride }),
+      false,
+    )
   }
 
   /** Rejects with a `ServiceError`, or with the reason of the abort. */
@@ -86,7 +107,7 @@ export class Channel {
   }
 
   close(): void {
-    this.#client.close()
+    if (this.#isOwn) this.#client.close()
   }
 }
 

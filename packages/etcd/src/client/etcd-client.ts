@@ -10,7 +10,7 @@ import {
 import { wrong } from '../etcd-options.js'
 import { AccessToken } from './access-token.js'
 import type { Answer, Method, Request, RequestOp, TxnRequest, TxnResponse } from './api.js'
-import type { EtcdTls, WatchStream } from './channel.js'
+import type { Channel, EtcdTls, GrpcClient, WatchStream } from './channel.js'
 import { failOver } from './fail-over.js'
 import { joinedReads, joinedWrites } from './joining.js'
 import { Member } from './member.js'
@@ -31,6 +31,11 @@ export interface EtcdClientOptions {
   readonly username?: string | undefined
   readonly password?: string | undefined
   readonly tls?: EtcdTls | undefined
+  /**
+   * In place of `endpoints` and `tls`: a client of `@grpc/grpc-js` for each member, with its address, credentials and channel
+   * options. They stay open.
+   */
+  readonly clients?: readonly [GrpcClient, ...GrpcClient[]] | undefined
   /** The machine's clock unless given. It is used only for time limits and pauses. */
   readonly clock?: Clock | undefined
 }
@@ -40,6 +45,7 @@ const optionNames: OptionNames<EtcdClientOptions> = {
   username: true,
   password: true,
   tls: true,
+  clients: true,
   clock: true,
 }
 
@@ -50,8 +56,8 @@ const optionNames: OptionNames<EtcdClientOptions> = {
 export class EtcdClient {
   /** @internal */
   readonly clock: Clock
-  readonly #addresses: readonly string[]
-  readonly #tls: EtcdTls | undefined
+  /** Each opens a channel to one member. */
+  readonly #channels: readonly ((module: ChannelModule) => Channel)[]
   #members: readonly Member[] = []
   readonly #token: AccessToken | undefined
   readonly #reads: TxnLane
@@ -61,10 +67,8 @@ export class EtcdClient {
   /** Throws a `LeaseConfigurationError` if the options are not valid. */
   constructor(options: EtcdClientOptions = {}) {
     checkOptionNames('EtcdClient', options, optionNames, { store: 'etcd' })
-    const { endpoints: given = [LOCAL], username, password, clock = systemClock } = options
-    const endpoints = checkedTexts('endpoints', given, { example: LOCAL, store: 'etcd' })
-    this.#tls = tlsOf(endpoints, options.tls)
-    this.#addresses = endpoints.map(addressOf)
+    const { username, password, clock = systemClock } = options
+    this.#channels = channelsFor(options)
     this.clock = clock
     const transact = (request: TxnRequest, call: StoreCall) => this.request('Txn', request, call)
     this.#reads = new TxnLane(transact, clock, joinedReads)
@@ -132,11 +136,11 @@ export class EtcdClient {
   async #load(call: StoreCall): Promise<readonly [Member, ...Member[]]> {
     if (this.#isClosed) throw closedError()
     if (this.#members.length === 0) {
-      const { Channel } = await untilAborted(import('./channel.js'), call)
+      const module = await untilAborted(import('./channel.js'), call)
       if (this.#isClosed) throw closedError()
       // Another request may have loaded it meanwhile.
       if (this.#members.length === 0) {
-        this.#members = this.#addresses.map((address) => new Member(() => new Channel(address, this.#tls), this.clock))
+        this.#members = this.#channels.map((open) => new Member(() => open(module), this.clock))
       }
     }
     return this.#members as readonly [Member, ...Member[]]
@@ -175,6 +179,28 @@ export class EtcdClient {
 
 function closedError(): LeaseUnavailableError {
   return new LeaseUnavailableError('the etcd client is closed: open a new one', { store: 'etcd' })
+}
+
+type ChannelModule = typeof import('./channel.js')
+
+function channelsFor({
+  endpoints: given,
+  tls,
+  clients,
+}: EtcdClientOptions): readonly ((module: ChannelModule) => Channel)[] {
+  if (clients === undefined) {
+    const endpoints = given === undefined ? [LOCAL] : given
+    const checked = checkedTexts('endpoints', endpoints, { example: LOCAL, store: 'etcd' })
+    const certificates = tlsOf(checked, tls)
+    return checked.map(addressOf).map((address) => (module) => module.Channel.to(address, certificates))
+  }
+  if (given !== undefined || tls !== undefined) {
+    throw wrong('clients have addresses and certificates of their own: give clients, or endpoints and tls')
+  }
+  if (!Array.isArray(clients) || clients.length === 0 || clients.some((one) => typeof one?.getChannel !== 'function')) {
+    throw wrong('clients must be a list of clients of @grpc/grpc-js, one for each member')
+  }
+  return clients.map((client) => (module) => module.Channel.of(client))
 }
 
 function addressOf(endpoint: string): string {

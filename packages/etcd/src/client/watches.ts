@@ -1,3 +1,4 @@
+import { LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
 import type { Message } from './api.js'
 import type { WatchStream } from './channel.js'
@@ -38,6 +39,7 @@ export class Watches {
    * Rejects with the reason of the abort, or when no stream can be opened.
    */
   async deletion({ key, rangeEnd, from }: WatchedRange, call: StoreCall): Promise<void> {
+    if (this.#ending.aborted) throw this.#ending.signal.reason
     const opened = await untilAborted(this.#open(), call)
     if (call.aborted) throw call.signal.reason
     const watchId = String(this.#nextId)
@@ -56,7 +58,7 @@ export class Watches {
   }
 
   close(): void {
-    this.#ending.abort()
+    this.#ending.abort(new LeaseUnavailableError('the etcd store is closed: open a new one', { store: 'etcd' }))
     this.#cancelTimer?.()
     this.#opening?.then(
       ({ stream }) => this.#end(stream),

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { LeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
-import { EtcdLeaseStore } from '@leasehold/etcd'
+import { type EtcdClient, type EtcdClientOptions, EtcdLeaseStore } from '@leasehold/etcd'
 import { eventually } from '@leasehold/testing'
 import { startProgram } from '@leasehold/testing/child-program'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
@@ -21,14 +21,14 @@ export const restartLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => 
 const holder = new URL('../programs/holder.ts', import.meta.url)
 
 /** Stores on one server, which trials share. */
-export function onServer(server: () => EtcdServer): StoreSubject {
+export function onServer(server: () => EtcdServer, client?: () => EtcdClient): StoreSubject {
   return {
-    name: 'etcd',
+    name: client === undefined ? 'etcd' : "etcd over the user's client of gRPC",
     ...RULES,
     start: () => {
       const prefix = `${randomUUID()}/`
       return {
-        open: () => opened(server().url, prefix),
+        open: () => opened(client?.() ?? { endpoints: [server().url] }, prefix),
         delete: (name) => deleteRecord(server(), prefix, name),
         copy: async (name) => {
           const key = `${prefix}${name}`
@@ -55,7 +55,7 @@ export function behindProxies(server: () => EtcdServer): StoreSubject {
       return {
         open: async () => {
           const way = await TcpProxy.to(server().port)
-          const store = await opened(`http://127.0.0.1:${way.port}`, prefix)
+          const store = await opened({ endpoints: [`http://127.0.0.1:${way.port}`] }, prefix)
           ways.set(store, way)
           return store
         },
@@ -81,7 +81,7 @@ export function onServerThatRestarts(): StoreSubject {
     start: async () => {
       const server = await EtcdServer.start()
       return {
-        open: () => opened(server.url, 'leasehold/'),
+        open: () => opened({ endpoints: [server.url] }, 'leasehold/'),
         restart: () => server.restart(),
         stop: () => server.stop(),
       }
@@ -95,8 +95,8 @@ async function deleteRecord(server: EtcdServer, prefix: string, name: string): P
 }
 
 /** Connected before the trial, because connecting must not use up the ttl. */
-async function opened(endpoint: string, prefix: string): Promise<EtcdLeaseStore> {
-  const store = new EtcdLeaseStore({ endpoints: [endpoint] }, { prefix })
+async function opened(client: EtcdClient | EtcdClientOptions, prefix: string): Promise<EtcdLeaseStore> {
+  const store = new EtcdLeaseStore(client, { prefix })
   await store.read('unused', never)
   return store
 }
