@@ -34,7 +34,7 @@ export type { LeaseFactory, LeaseFactoryContext } from './provider/lease-factory
 export { type ConfiguredStore, LeaseProvider } from './provider/lease-provider.js'
 export type { RenewAt } from './renewal/renew-at-strategy.js'
 export type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal/renewal-strategy.js'
-export type { Held, LeasedWork } from './run/lease-run.js'
+export type { Held, LeasedWork, StoreHeld } from './run/held.js'
 export type { SelfFenceMode } from './self-fence/fence-times.js'
 export {
   Grant,

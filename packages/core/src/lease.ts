@@ -1,7 +1,7 @@
 import { type AcquireOptions, acquireOptionsError } from './acquire-options.js'
 import { keptAlive } from './keep-alive.js'
 import type { LeaseSettings } from './lease-settings.js'
-import type { Held } from './run/lease-run.js'
+import type { Held } from './run/held.js'
 import { ObservedGrants } from './run/observed-grants.js'
 import { systemClock } from './system-clock.js'
 
@@ -42,6 +42,14 @@ export abstract class Lease implements AsyncDisposable {
    * held, or where the backend has none.
    */
   get fencingToken(): bigint | undefined {
+    return undefined
+  }
+
+  /**
+   * When the validity ends unless a heartbeat renews it, in milliseconds on the lease's clock; 0 while not held. `undefined`
+   * where the backend does not say.
+   */
+  get validUntil(): number | undefined {
     return undefined
   }
 

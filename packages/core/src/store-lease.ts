@@ -31,7 +31,8 @@ import { heldLong, longHoldOf } from './long-hold.js'
 import { checkUpdate, MetadataUpdates } from './metadata-updates.js'
 import { LeaseFamily } from './parent/lease-family.js'
 import { asParent, type ParentLease, type ParentView } from './parent/parent.js'
-import type { Held, LeasedWork, LeaseRun } from './run/lease-run.js'
+import type { Held, LeasedWork } from './run/held.js'
+import type { LeaseRun } from './run/lease-run.js'
 import { LeaseRuns } from './run/lease-runs.js'
 import { workContext } from './run/work-context.js'
 import { type Fence, SelfFence } from './self-fence/self-fence.js'
@@ -100,10 +101,16 @@ export class StoreLease extends Lease {
 
   /** The validity left, in milliseconds; 0 when not valid, `Infinity` for a lease that does not expire. */
   get remaining(): number {
+    return Math.max(0, this.validUntil - this.#clock.now())
+  }
+
+  /** When the validity ends unless a heartbeat renews it, in milliseconds on the lease's clock; 0 while not held. */
+  override get validUntil(): number {
     const held = heldIn(this.#engine.state)
     if (held === undefined) return 0
-    const left = held.validUntil - this.#clock.now()
-    return Math.max(0, this.#family === undefined ? left : Math.min(left, this.#family.cover))
+    return this.#family === undefined
+      ? held.validUntil
+      : Math.min(held.validUntil, this.#clock.now() + this.#family.cover)
   }
 
   override checkLease(): boolean {

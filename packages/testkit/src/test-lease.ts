@@ -55,6 +55,11 @@ export class TestLease extends Lease {
     return this.#isHeld ? this.#token : undefined
   }
 
+  /** As of every `Lease`: a test lease ends when the test says so. */
+  override get validUntil(): number {
+    return this.#isValid ? Number.POSITIVE_INFINITY : 0
+  }
+
   /** As of every `Lease`; does not count as a call of `acquire`. */
   override get signal(): AbortSignal {
     return this.#isHeld ? this.#controller.signal : AbortSignal.abort(this.#lossOf('expired'))

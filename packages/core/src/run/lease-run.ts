@@ -1,17 +1,7 @@
 import { Deferred } from '../deferred.js'
 import type { LeaseLostError } from '../errors/lease-lost-error.js'
 import type { LeaseLost } from '../lease-lost.js'
-
-/** The lease as the work of a run gets it. */
-export interface Held {
-  /** Aborted when the grant ends. */
-  readonly signal: AbortSignal
-  /** The number that the guarded resource compares; `undefined` where the backend has none. */
-  readonly fencingToken: bigint | undefined
-}
-
-/** The work of `run` of a lease over a store, whose grants all have fencing tokens. It starts once the lease is held. */
-export type LeasedWork<T> = (held: { signal: AbortSignal; fencingToken: bigint }) => Promise<T>
+import { type Held, heldOf } from './held.js'
 
 export interface RunGrant {
   readonly grantId: string
@@ -57,14 +47,14 @@ export class LeaseRun {
   }
 
   /**
-   * Does the work, unless the run has ended. Rejects as soon as the run ends, even if the work ignores its signal; the
+   * Does the work under the lease, unless the run has ended. Rejects as soon as the run ends, even if the work ignores its signal; the
    * outcome of such work is dropped.
    */
-  async do<T>(work: (held: Held) => Promise<T>): Promise<T> {
+  async do<T>(lease: Held, work: (held: Held) => Promise<T>): Promise<T> {
     this.throwIfEnded()
     const grant = this.#grant
     if (grant === undefined) throw new Error('a run was started without a grant')
-    const held = { signal: this.#controller.signal, fencingToken: grant.fencingToken }
+    const held = heldOf(lease, { signal: this.#controller.signal, fencingToken: grant.fencingToken })
     // `async`: an error that the work throws before it returns a promise becomes a rejection, too.
     const done = (async () => await work(held))()
     const end = (): void => {

@@ -8,7 +8,8 @@ import { LeaseLostError } from '../errors/lease-lost-error.js'
 import type { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { shownText } from '../shown-value.js'
 import { checkWork } from './check-work.js'
-import { type Held, LeaseRun, type RunGrant } from './lease-run.js'
+import type { Held } from './held.js'
+import { LeaseRun, type RunGrant } from './lease-run.js'
 import { RunQueue } from './run-queue.js'
 import { workContext } from './work-context.js'
 
@@ -46,10 +47,10 @@ export class LeaseRuns {
     return this.#current?.isUnder(grant) === true ? this.#current : undefined
   }
 
-  async run<T>(subject: object, work: (held: Held) => Promise<T>, options: AcquireOptions): Promise<T> {
+  async run<T>(lease: Held, work: (held: Held) => Promise<T>, options: AcquireOptions): Promise<T> {
     const { clock, details } = this.#host
     checkWork('the work of run', work, details)
-    if (workContext.includes(subject)) {
+    if (workContext.includes(lease)) {
       // The inner run would wait for the outer one, and the outer one for its work.
       throw new LeaseConflictError(
         `run of lease '${details.leaseName}' was called inside its own work, which holds the lease already: do the work ` +
@@ -70,7 +71,7 @@ export class LeaseRuns {
     this.#current = run
     try {
       await this.#begin(run, options, wait === 0 ? 0 : Math.max(wait - (clock.now() - startedAt), 0))
-      return await workContext.run(subject, () => run.do(work))
+      return await workContext.run(lease, () => run.do(lease, work))
     } finally {
       await this.#end(run)
       this.#queue.leave()

@@ -32,7 +32,7 @@ export const runMutants: readonly Mutant[] = [
     edits: [
       {
         file: runs,
-        find: 'if (workContext.includes(subject)) {',
+        find: 'if (workContext.includes(lease)) {',
         replace: 'if (false) {',
       },
     ],
