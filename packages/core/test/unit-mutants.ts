@@ -338,4 +338,28 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/store-closing.test.ts',
     name: 'leaves no listener on the signal of a caller that comes after it',
   },
+  {
+    title: 'subscription: messages between two subscriptions are missed',
+    file: 'src/store/subscription.ts',
+    find: '    this.#messages.notifyAll()\n',
+    replace: '',
+    test: 'test/subscription.test.ts',
+    name: 'is opened once for all callers, and notifies the listeners',
+  },
+  {
+    title: 'requests: an operation that was aborted before it is sent is sent',
+    file: 'src/store/requests.ts',
+    find: '      if (operation.isOpen) {',
+    replace: '      if (operation.call.aborted || operation.isOpen) {',
+    test: 'test/requests.test.ts',
+    name: 'before it is sent, is never sent',
+  },
+  {
+    title: 'requests: what was refused together is refused for all',
+    file: 'src/store/requests.ts',
+    find: "next === 'alone' || (isShared && this.#options.isOfOne(failure))",
+    replace: "next === 'alone'",
+    test: 'test/requests.test.ts',
+    name: 'together, are repeated alone',
+  },
 ]

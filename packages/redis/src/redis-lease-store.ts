@@ -19,6 +19,7 @@ import {
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
+  systemRandom,
 } from '@leasehold/core/store'
 import { nanoid } from 'nanoid'
 import {
@@ -100,7 +101,7 @@ export class RedisLeaseStore implements LeaseStore {
   constructor(client: RedisClient, options: RedisLeaseStoreOptions, role: 'member')
   constructor(client: RedisClient, options: RedisLeaseStoreOptions = {}, role?: 'member') {
     checkRedisOptions('RedisLeaseStore', options, this.kind)
-    const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock, random } = options
+    const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock, random = systemRandom } = options
     if (!(recordLife >= 1_000 && recordLife <= 36_600 * DAY)) {
       throw wrong(`recordLife must be at least 1000 ms and finite, not ${recordLife}`)
     }
@@ -115,7 +116,7 @@ export class RedisLeaseStore implements LeaseStore {
     this.#keys = new KeySpace(keyPrefix + prefix)
     this.#connection = new LazyConnection(adapter, clock)
     this.#messages = new MessageListeners(clock)
-    this.#turns = new Turns(new LazyConnection(adapter, clock), clock, channel, this.#messages)
+    this.#turns = new Turns(new LazyConnection(adapter, clock), clock, random, channel, this.#messages)
     const floorKey = this.#isMember ? this.#keys.floorKey : undefined
     const context = { recordLife: Math.ceil(recordLife), channel, clustered, floorKey }
     this.#queue = new OperationQueue(this.#connection, clock, context)
@@ -300,7 +301,13 @@ export class RedisLeaseStore implements LeaseStore {
     return { operation, leaseName, key: this.#keys.keyOf(leaseName), args, toOutcome }
   }
 
-  async #run<T>(operation: string, name: string, args: string, call: StoreCall, toOutcome: Request<T>['toOutcome']) {
-    return await this.#queue.run(this.#request(operation, name, args, toOutcome), call)
+  #run<T>(
+    operation: string,
+    name: string,
+    args: string,
+    call: StoreCall,
+    toOutcome: Request<T>['toOutcome'],
+  ): Promise<T> {
+    return this.#queue.run(this.#request(operation, name, args, toOutcome), call)
   }
 }

@@ -15,6 +15,8 @@ export interface OpenContext {
   readonly configPath: string
   /** Of a test; `undefined` for the machine's. */
   readonly clock: Clock | undefined
+  /** Of a test; `undefined` for `Math.random`. */
+  readonly random: (() => number) | undefined
   readonly logger: Logger
   /** `undefined` for the machine's. */
   readonly random: (() => number) | undefined

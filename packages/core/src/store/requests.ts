@@ -58,8 +58,9 @@ export class Operation<Q, A> {
     this.#onError = onError
     this.#removeListener = call.onAbort(() => {
       const { reason } = call.signal
+      const { request } = this
       this.reject(reason)
-      if (this.request?.operations.some(isOpen) === false) this.request.abandon(reason)
+      if (request?.operations.some(isOpen) === false) request.abandon(reason)
     })
   }
 
@@ -92,6 +93,7 @@ export class Operation<Q, A> {
     if (!this.#isOpen) return false
     this.#isOpen = false
     this.#removeListener()
+    this.request = undefined
     return true
   }
 }
@@ -125,7 +127,7 @@ export class Requests<Q, A> {
   readonly #options: RequestsOptions<Q, A>
   readonly #clock: Clock
   /** In the order in which they came. Some may have been aborted. */
-  readonly #waiting = new Set<Operation<Q, A>>()
+  readonly #waiting: Operation<Q, A>[] = []
   /** The operations to repeat after a pause, and how to cancel that. */
   readonly #paused = new Map<Operation<Q, A>, () => void>()
   readonly #underWay = new Set<Request<Q, A>>()
@@ -167,12 +169,12 @@ export class Requests<Q, A> {
   }
 
   #add(operation: Operation<Q, A>): void {
-    this.#waiting.add(operation)
+    this.#waiting.push(operation)
     this.#schedule()
   }
 
   #schedule(): void {
-    if (this.#isScheduled || this.#waiting.size === 0) return
+    if (this.#isScheduled || this.#waiting.length === 0) return
     this.#isScheduled = true
     setImmediate(() => {
       this.#isScheduled = false
@@ -182,8 +184,8 @@ export class Requests<Q, A> {
 
   #flush(): void {
     const { most, smallest, largest, divide } = this.#options
-    while (this.#waiting.size > 0 && this.#underWay.size < most) {
-      const share = Math.ceil(this.#waiting.size / (most - this.#underWay.size))
+    while (this.#waiting.length > 0 && this.#underWay.size < most) {
+      const share = Math.ceil(this.#waiting.length / (most - this.#underWay.size))
       const taken = this.#take(Math.min(Math.max(share, smallest), largest))
       for (const part of divide?.(taken) ?? [taken]) if (part.length > 0) void this.#exchange(part, true)
     }
@@ -192,18 +194,23 @@ export class Requests<Q, A> {
   /** The next open operations, up to the first one that goes alone. */
   #take(most: number): readonly Operation<Q, A>[] {
     const taken: Operation<Q, A>[] = []
+    const passed: Operation<Q, A>[] = []
     const { subjectOf } = this.#options
     const subjects = subjectOf === undefined ? undefined : new Set()
+    let next = 0
     for (const operation of this.#waiting) {
-      if (operation.isAlone && operation.isOpen && taken.length > 0) break
-      const subject = subjectOf?.(operation.query)
-      if (operation.isOpen && subjects?.has(subject)) continue
-      this.#waiting.delete(operation)
-      if (!operation.isOpen) continue
-      subjects?.add(subject)
-      taken.push(operation)
-      if (operation.isAlone || taken.length === most) break
+      if (taken.length === most || taken[0]?.isAlone) break
+      if (operation.isOpen) {
+        if (operation.isAlone && taken.length > 0) break
+        const subject = subjectOf?.(operation.query)
+        const isPassed = subjects?.has(subject) === true
+        if (isPassed) passed.push(operation)
+        else taken.push(operation)
+        subjects?.add(subject)
+      }
+      next += 1
     }
+    this.#waiting.splice(0, next, ...passed)
     return taken
   }
 
