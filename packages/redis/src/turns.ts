@@ -1,5 +1,11 @@
-import { type Clock, LeaseUnavailableError } from '@leasehold/core'
-import { AbortableCall, type MessageListeners, type StoreCall, untilAborted } from '@leasehold/core/store'
+import type { Clock } from '@leasehold/core'
+import {
+  type AbortableCall,
+  type MessageListeners,
+  type StoreCall,
+  Subscription,
+  untilAborted,
+} from '@leasehold/core/store'
 import type { Connection } from './client/connection.js'
 import { closedError, type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
 
@@ -16,32 +22,30 @@ const ECHO = 'here'
 
 /**
  * The messages of the server to this store, over one channel: `turn <grant id>` when it may be that waiter's turn, and
- * `free <key>` when the name may be free. Messages may be lost while the subscription is broken: when it is renewed, all
- * listeners are notified.
+ * `free <key>` when the name may be free.
  */
 export class Turns {
   readonly channel: string
   readonly #lazy: LazyConnection
   readonly #clock: Clock
   readonly #messages: MessageListeners
-  #isClosed = false
-  #subscribing: Promise<void> | undefined
+  readonly #subscription: Subscription
   #connection: Connection | undefined
-  #openedAt = Number.NEGATIVE_INFINITY
   #heardAt = Number.NEGATIVE_INFINITY
   #cancelEcho: (() => void) | undefined
-  #failures = 0
-  #cancelRetry: (() => void) | undefined
 
-  constructor(lazy: LazyConnection, clock: Clock, channel: string, messages: MessageListeners) {
+  constructor(lazy: LazyConnection, clock: Clock, random: () => number, channel: string, messages: MessageListeners) {
     this.#lazy = lazy
     this.#messages = messages
     this.#clock = clock
     this.channel = channel
+    const open = (line: AbortableCall) => this.#open(line)
+    const pauses = { firstPause: FIRST_PAUSE, longestPause: LONGEST_PAUSE }
+    this.#subscription = new Subscription({ open, timeout: SUBSCRIBE_TIMEOUT, ...pauses }, messages, clock, random)
   }
 
   get isSubscribed(): boolean {
-    return this.#connection !== undefined
+    return this.#subscription.isOpen
   }
 
   /** A waiter has repeated its claim, so that the server has sent an echo after that instant. */
@@ -62,81 +66,33 @@ export class Turns {
   async subscribed(call: StoreCall): Promise<void> {
     if (this.isSubscribed) return
     try {
-      await untilAborted(this.#subscribe(), call)
+      await untilAborted(this.#subscription.opened(), call)
     } catch (error) {
-      if (call.aborted) this.#giveUpIfSlow()
+      // The next caller must not wait for a connection that is silent.
+      if (call.aborted && this.#subscription.openingFor >= STALL_TIMEOUT) {
+        this.#subscription.giveUpOpening(new Error('the connection is silent'))
+      }
       throw error
     }
   }
 
   close(): void {
-    this.#isClosed = true
-    this.#cancelRetry?.()
     this.#cancelEcho?.()
+    this.#subscription.close(closedError())
     this.#lazy.close()
     this.#messages.close()
   }
 
-  #subscribe(): Promise<void> {
-    this.#subscribing ??= this.#open().finally(() => {
-      this.#subscribing = undefined
+  async #open(line: AbortableCall): Promise<void> {
+    line.onAbort(() => this.#lazy.giveUpOpening())
+    const connection = await this.#lazy.connect()
+    line.onAbort(() => {
+      this.#connection = undefined
+      this.#lazy.drop(connection)
     })
-    return this.#subscribing
-  }
-
-  /** The next caller must not wait for a connection that is silent. */
-  #giveUpIfSlow(): void {
-    if (this.#clock.now() - this.#openedAt < STALL_TIMEOUT) return
-    this.#lazy.giveUpOpening()
-    if (this.#lazy.current !== undefined) this.#lazy.drop(this.#lazy.current)
-  }
-
-  async #open(): Promise<void> {
-    if (this.#isClosed) throw closedError()
-    this.#openedAt = this.#clock.now()
-    const limit = new AbortableCall(SUBSCRIBE_TIMEOUT)
-    const giveUp = (message: string): void => limit.abort(new LeaseUnavailableError(message, { store: 'redis' }))
-    const cancel = this.#clock.schedule(SUBSCRIBE_TIMEOUT, () => {
-      this.#lazy.giveUpOpening()
-      giveUp('the subscription took too long')
-    })
-    let connection: Connection | undefined
-    try {
-      connection = await untilAborted(this.#lazy.connect(), limit)
-      connection.onEnd(() => giveUp('the connection has ended'))
-      await untilAborted(
-        connection.subscribe(this.channel, (message) => this.#onMessage(message)),
-        limit,
-      )
-    } catch (error) {
-      if (connection !== undefined) this.#lazy.drop(connection)
-      throw error
-    } finally {
-      cancel()
-    }
-    const subscribed = connection
-    this.#connection = subscribed
-    this.#failures = 0
-    subscribed.onEnd(() => this.#onEnd(subscribed))
-    // Messages sent between two subscriptions are lost.
-    this.#messages.notifyAll()
-  }
-
-  #onEnd(connection: Connection): void {
-    this.#connection = undefined
-    this.#lazy.drop(connection)
-    this.#retryLater()
-  }
-
-  #retryLater(): void {
-    if (this.#isClosed || this.#messages.size === 0) return
-    const pause = Math.min(FIRST_PAUSE * 2 ** Math.min(this.#failures, 16), LONGEST_PAUSE)
-    this.#failures += 1
-    this.#cancelRetry?.()
-    this.#cancelRetry = this.#clock.schedule(pause * (0.5 + 0.5 * Math.random()), () => {
-      if (this.isSubscribed) return
-      this.#subscribe().catch(() => this.#retryLater())
-    })
+    connection.onEnd(() => line.abort(new Error('the connection has ended')))
+    await connection.subscribe(this.channel, (message) => this.#onMessage(message))
+    if (!line.aborted) this.#connection = connection
   }
 
   #onMessage(message: string): void {

@@ -75,7 +75,7 @@ function turnsOver(...answers: readonly Answer[]) {
   }
   const adapter = { clustered: false, keyPrefix: '', newConnection, run: () => Promise.resolve() }
   const messages = new MessageListeners(clock)
-  const turns = new Turns(new LazyConnection(adapter, clock), clock, 'channel', messages)
+  const turns = new Turns(new LazyConnection(adapter, clock), clock, Math.random, 'channel', messages)
   return { clock, connections, messages, turns }
 }
 
