@@ -1,6 +1,5 @@
 import { rootCertificates } from 'node:tls'
-import type { Clock } from '@leasehold/core'
-import { readOptionFile } from '@leasehold/core/store'
+import { type OpenContext, readOptionFile } from '@leasehold/core/store'
 import pg from 'pg'
 import { PostgresLeaseStore } from './postgres-lease-store.js'
 import { type PostgresOptions, wrong } from './postgres-options.js'
@@ -14,14 +13,14 @@ const POOL_SIZE = 4
 export class OwnPoolStore extends PostgresLeaseStore {
   readonly #pools: readonly pg.Pool[]
 
-  constructor(options: PostgresOptions, clock: Clock | undefined) {
+  constructor(options: PostgresOptions, { clock, random }: Pick<OpenContext, 'clock' | 'random'>) {
     const { url, listen = true, listenUrl, schema, table, poolSize = POOL_SIZE } = options
     if (!(Number.isInteger(poolSize) && poolSize >= 1)) throw wrong(`pool-size must be 1 or more, not ${poolSize}`)
     if (!listen && listenUrl !== undefined) throw wrong('listen-url needs listen = on: remove one of them')
     const pool = openPool('url', url, options, poolSize)
     // It opens no connection: the store takes its settings.
     const listening = listenUrl === undefined ? undefined : openPool('listen-url', listenUrl, options, 1)
-    super(pool, { schema, table, clock, listen: listen && (listening ?? pool) })
+    super(pool, { schema, table, clock, random, listen: listen && (listening ?? pool) })
     this.#pools = listening === undefined ? [pool] : [pool, listening]
   }
 

@@ -112,7 +112,7 @@ export class PostgresLeaseStore implements LeaseStore {
     this.#names = { ...(schema && { schema }), ...(table && { table }) }
     this.#queue = new OperationQueue(adapter, clock, random, new SqlNames({ schema, table }))
     const listening = listen === false ? {} : listen === client ? adapter : adapterFor(listen)
-    this.#turns = new Turns(adapter, listening, clock)
+    this.#turns = new Turns(adapter, listening, clock, random)
   }
 
   /** Creates the tables and functions of this store, or brings older ones up to date, as the function `migrate` does. */

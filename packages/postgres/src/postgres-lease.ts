@@ -5,9 +5,9 @@ import { postgresOptions, wrong } from './postgres-options.js'
  * The factory that `lease-class = "@leasehold/postgres"` loads. All leases of one provider with the same options share a store
  * and its connections. Needs pg, which it loads at the first lease. The tables must exist: see `migrate`.
  */
-export const postgresLease = providerFactory(postgresOptions, async (options, { clock }) => {
+export const postgresLease = providerFactory(postgresOptions, async (options, context) => {
   const { OwnPoolStore } = await loadPools()
-  return new OwnPoolStore(options, clock)
+  return new OwnPoolStore(options, context)
 })
 
 async function loadPools(): Promise<typeof import('./own-pool-store.js')> {

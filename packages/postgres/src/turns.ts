@@ -1,7 +1,7 @@
 import type { Clock } from '@leasehold/core'
-import { AbortableCall, MessageListeners, pause, untilAborted } from '@leasehold/core/store'
+import { type AbortableCall, MessageListeners, pause, Subscription, untilAborted } from '@leasehold/core/store'
 import { nanoid } from 'nanoid'
-import type { ClientAdapter, Subscription } from './client/connection.js'
+import type { ClientAdapter, Notifications } from './client/connection.js'
 import { closedError } from './failure-of.js'
 
 /** The pauses before a broken subscription is renewed, in milliseconds; half of each is random. */
@@ -27,99 +27,63 @@ export class Turns {
   readonly #operations: ClientAdapter
   readonly #adapter: Pick<ClientAdapter, 'listen'>
   readonly #clock: Clock
-  /** Aborted by `close`. */
-  readonly #closing = new AbortableCall()
-  #isSubscribing = false
-  #isHearing = false
-  #failures = 0
+  readonly #subscription: Subscription
   #onEcho = (): void => {}
 
   /** `operations`: other connections than that of the notifications, which `adapter` opens. */
-  constructor(operations: ClientAdapter, adapter: Pick<ClientAdapter, 'listen'>, clock: Clock) {
+  constructor(operations: ClientAdapter, adapter: Pick<ClientAdapter, 'listen'>, clock: Clock, random: () => number) {
     this.messages = new MessageListeners(clock)
     this.#operations = operations
     this.#adapter = adapter
     this.#clock = clock
+    const open = (line: AbortableCall) => this.#open(line)
+    const pauses = { firstPause: FIRST_PAUSE, longestPause: LONGEST_PAUSE }
+    this.#subscription = new Subscription({ open, timeout: PATIENCE, ...pauses }, this.messages, clock, random)
   }
 
   /** Whether notifications come: otherwise waiters have to poll. */
   get isHearing(): boolean {
-    return this.#isHearing
+    return this.#subscription.isOpen
   }
 
   /** Opens the connection, unless it is open. Listeners are notified when that is done. */
   subscribe(): void {
-    if (this.#isSubscribing || this.#adapter.listen === undefined) return
-    this.#isSubscribing = true
-    void this.#keepHearing()
+    if (this.#adapter.listen !== undefined) this.#subscription.openSoon()
   }
 
   close(): void {
-    this.#closing.abort(closedError())
+    this.#subscription.close(closedError())
     this.messages.close()
   }
 
-  /** Opens the connection again when it has ended, while there are waiters. Without one, the next waiter subscribes. */
-  async #keepHearing(): Promise<void> {
-    while (!this.#closing.aborted) {
-      await this.#hear().catch(() => {})
-      const longest = Math.min(FIRST_PAUSE * 2 ** Math.min(this.#failures, 16), LONGEST_PAUSE)
-      this.#failures += 1
-      await pause(this.#clock, longest * (0.5 + 0.5 * Math.random()), this.#closing).catch(() => {})
-      if (this.messages.size === 0) break
-    }
-    this.#isSubscribing = false
-  }
-
-  /** Opens a connection. Rejects when it has ended, or could not be opened. */
-  async #hear(): Promise<void> {
-    const connection = new AbortableCall()
-    const removeListener = this.#closing.onAbort(() => connection.abort(this.#closing.signal.reason))
-    try {
-      const subscription = await this.#inTime(this.#open(connection), connection)
-      this.#isHearing = true
-      this.#failures = 0
-      // Messages sent between two subscriptions are lost.
-      this.messages.notifyAll()
-      for (;;) {
-        await pause(this.#clock, PING_INTERVAL, connection)
-        await this.#inTime(subscription.ping(), connection)
-      }
-    } finally {
-      connection.abort()
-      removeListener()
-      if (this.#isHearing) {
-        this.#isHearing = false
-        // From now on they poll.
-        this.messages.notifyAll()
-      }
-    }
-  }
-
-  /** The subscription is closed when the connection is aborted. */
-  async #open(connection: AbortableCall): Promise<Subscription> {
+  async #open(line: AbortableCall): Promise<void> {
     const echoed = new Promise<void>((resolve) => {
       this.#onEcho = resolve
     })
     const events = {
       onMessage: (message: string) => this.#onMessage(message),
       onGap: () => this.messages.notifyAll(),
-      onEnd: () => connection.abort(new Error('the connection has ended')),
+      onEnd: () => line.abort(new Error('the connection has ended')),
     }
-    const subscription = await this.#adapter.listen?.(this.channel, events, connection)
-    if (subscription === undefined) throw closedError()
-    connection.onAbort(() => subscription.close())
+    const notifications = await this.#adapter.listen?.(this.channel, events, line)
+    if (notifications === undefined) throw closedError()
+    line.onAbort(() => notifications.close())
     // A pooler between here and the server may forget the subscription.
-    await untilAborted(this.#operations.run(`select pg_notify('${this.channel}', '${ECHO}')`, connection), connection)
-    await untilAborted(echoed, connection)
-    return subscription
+    await untilAborted(this.#operations.run(`select pg_notify('${this.channel}', '${ECHO}')`, line), line)
+    await untilAborted(echoed, line)
+    // Without notifications, listeners have to poll.
+    line.onAbort(() => this.messages.notifyAll())
+    this.#keepPinging(notifications, line).catch((error: unknown) => line.abort(error))
   }
 
   /** Ends a connection over which no answer comes in time. */
-  async #inTime<T>(answer: Promise<T>, connection: AbortableCall): Promise<T> {
+  async #keepPinging(notifications: Notifications, line: AbortableCall): Promise<void> {
     const silent = new Error('the server did not answer in time')
-    const cancel = this.#clock.schedule(PATIENCE, () => connection.abort(silent))
-    return await untilAborted(answer, connection).finally(cancel)
+    for (;;) {
+      await pause(this.#clock, PING_INTERVAL, line)
+      const cancel = this.#clock.schedule(PATIENCE, () => line.abort(silent))
+      await untilAborted(notifications.ping(), line).finally(cancel)
+    }
   }
 
   #onMessage(message: string): void {

@@ -1,13 +1,13 @@
 import type { StoreCall } from '@leasehold/core/store'
 
 /** Notifications of the server over a connection of their own. */
-export interface Subscription {
+export interface Notifications {
   /** Resolves if the connection is alive. */
   ping(): Promise<unknown>
   close(): void
 }
 
-export interface SubscriptionEvents {
+export interface NotificationEvents {
   readonly onMessage: (message: string) => void
   /** Messages may have been lost, and come again from now on. */
   readonly onGap: () => void
@@ -25,5 +25,5 @@ export interface ClientAdapter {
    */
   run(sql: string, call: StoreCall): Promise<readonly unknown[]>
   /** Absent where there is no way to a connection of its own. */
-  listen?(channel: string, events: SubscriptionEvents, call: StoreCall): Promise<Subscription>
+  listen?(channel: string, events: NotificationEvents, call: StoreCall): Promise<Notifications>
 }

@@ -1,6 +1,6 @@
 import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
 import { sqlStateOf } from '../failure-of.js'
-import type { ClientAdapter, Subscription, SubscriptionEvents } from './connection.js'
+import type { ClientAdapter, NotificationEvents, Notifications } from './connection.js'
 import type { PgClient, PgPool, PgPoolClient } from './postgres-client.js'
 
 /** A client that the adapter creates as the pool does. */
@@ -115,7 +115,7 @@ export function pgClientAdapter(client: PgClient): ClientAdapter {
 }
 
 function listenOver(create: () => OwnClient): NonNullable<ClientAdapter['listen']> {
-  return async (channel, { onMessage, onEnd }: SubscriptionEvents, call): Promise<Subscription> => {
+  return async (channel, { onMessage, onEnd }: NotificationEvents, call): Promise<Notifications> => {
     const client = create()
     let isOver = false
     const close = (): void => {
