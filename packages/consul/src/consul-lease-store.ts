@@ -80,7 +80,7 @@ export class ConsulLeaseStore implements LeaseStore {
     this.#keys = new LeaseKeys(new KeySpace(prefix), this.#client, clock)
     this.#sessions = new Sessions(this.#client, { lockDelay, nodeChecks })
     this.#locks = new LeaseLocks(this.#keys, this.#sessions, clock)
-    this.#watches = new KeyWatches(this.#keys, clock)
+    this.#watches = new KeyWatches(this.#keys, clock, options.random ?? Math.random)
   }
 
   /** Aborted by `close`. */

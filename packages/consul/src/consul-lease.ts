@@ -8,5 +8,5 @@ import { consulOptions } from './consul-options.js'
  */
 export const consulLease = providerFactory(
   consulOptions,
-  (values, { clock }) => new ConsulLeaseStore({ ...values, clock }),
+  (values, { clock, random }) => new ConsulLeaseStore({ ...values, clock, random }),
 )

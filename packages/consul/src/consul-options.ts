@@ -64,6 +64,8 @@ export type ConsulClusterOptions = Pick<
 export interface ConsulLeaseStoreOptions extends ConsulOptions, Pick<ConsulClusterOptions, 'agent'> {
   /** For time limits, pauses and observed periods; the machine's clock unless given. */
   readonly clock?: Clock | undefined
+  /** Random numbers from 0 to 1, 1 excluded, for pauses; `Math.random` unless given. */
+  readonly random?: (() => number) | undefined
 }
 
 /** The names of the options of the cluster in code. */
@@ -79,7 +81,12 @@ export const clusterOptionNames: OptionNames<ConsulClusterOptions> = {
 }
 
 /** The names of the options of a store in code. */
-export const optionNames: OptionNames<ConsulLeaseStoreOptions> = { ...consulOptions.names, agent: true, clock: true }
+export const optionNames: OptionNames<ConsulLeaseStoreOptions> = {
+  ...consulOptions.names,
+  agent: true,
+  clock: true,
+  random: true,
+}
 
 /** The error for an option or a setting; the message says which one to change. */
 export function misconfigured(message: string, cause?: unknown): LeaseConfigurationError {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, isLocked, LeaseConfigurationError, LeaseUnauthorisedError } from '@leasehold/core'
-import { AbortableCall, MessageListeners, pause, type StoreCall } from '@leasehold/core/store'
+import { AbortableCall, backoff, MessageListeners, pause, type StoreCall } from '@leasehold/core/store'
 import type { LeaseKeys } from './lease-keys.js'
 import { type SeenEntry, standingOf } from './standing.js'
 
@@ -16,11 +16,13 @@ export class KeyWatches {
   readonly #keys: LeaseKeys
   readonly #clock: Clock
   readonly #names = new Map<string, KeyWatch>()
+  readonly #random: () => number
   readonly #messages: MessageListeners
 
-  constructor(keys: LeaseKeys, clock: Clock) {
+  constructor(keys: LeaseKeys, clock: Clock, random: () => number) {
     this.#keys = keys
     this.#clock = clock
+    this.#random = random
     this.#messages = new MessageListeners(clock)
   }
 
@@ -47,7 +49,7 @@ export class KeyWatches {
   }
 
   #begin(name: string): KeyWatch {
-    const watched = new KeyWatch(name, this.#keys, this.#clock, this.#messages)
+    const watched = new KeyWatch(name, this.#keys, this.#clock, this.#random, this.#messages)
     this.#names.set(name, watched)
     void watched.follow()
     return watched
@@ -61,6 +63,7 @@ class KeyWatch {
   readonly #name: string
   readonly #keys: LeaseKeys
   readonly #clock: Clock
+  readonly #random: () => number
   readonly #messages: MessageListeners
   readonly #waiters = new Set<string>()
   readonly #ended = new AbortableCall()
@@ -68,10 +71,11 @@ class KeyWatch {
   #wasHeld = false
 
   /** A waiter whose turn it is gets a message of its name. */
-  constructor(name: string, keys: LeaseKeys, clock: Clock, messages: MessageListeners) {
+  constructor(name: string, keys: LeaseKeys, clock: Clock, random: () => number, messages: MessageListeners) {
     this.#name = name
     this.#keys = keys
     this.#clock = clock
+    this.#random = random
     this.#messages = messages
   }
 
@@ -114,8 +118,8 @@ class KeyWatch {
         }
         index = 0
         failures += 1
-        const longest = Math.min(FIRST_PAUSE * 2 ** Math.min(failures, 16), LONGEST_PAUSE)
-        await pause(this.#clock, longest * (0.5 + 0.5 * Math.random()), this.#ended).catch(() => {})
+        const wait = backoff(failures, FIRST_PAUSE, LONGEST_PAUSE, this.#random)
+        await pause(this.#clock, wait, this.#ended).catch(() => {})
       }
     }
   }

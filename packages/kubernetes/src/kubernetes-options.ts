@@ -85,6 +85,8 @@ export interface KubernetesClusterOptions
 
 /** Durations are milliseconds. */
 export interface KubernetesLeaseStoreOptions extends KubernetesClusterOptions, Omit<KubernetesOptions, 'checkAccess'> {
+  /** Random numbers from 0 to 1, 1 excluded, for pauses; `Math.random` unless given. */
+  readonly random?: (() => number) | undefined
   /** For warnings about unusual records; process warnings unless given. */
   readonly logger?: Logger | undefined
   /** Random numbers from 0 to 1, 1 excluded, for pauses; `Math.random` unless given. */
@@ -107,6 +109,7 @@ const { checkAccess: _, ...storeNames } = kubernetesOptions.names
 export const optionNames: OptionNames<KubernetesLeaseStoreOptions> = {
   ...storeNames,
   ...clusterOptionNames,
+  random: true,
   logger: true,
   random: true,
 }

@@ -38,6 +38,7 @@ export interface ObjectRegisterOptions {
   /** The longest duration of a record; longer ones count as this. In milliseconds. */
   readonly longest: number
   readonly clock: Clock
+  readonly random: () => number
   readonly logger: Logger
   readonly random: () => number
 }
@@ -160,10 +161,10 @@ export class ObjectRegister implements CasRegister<string> {
     call: StoreCall,
     silence?: number,
   ): AsyncGenerator<KubernetesObject | undefined> {
-    const { client, clock } = this.#options
+    const { client, clock, random } = this.#options
     const refusal = (answer: ApiAnswer): Promise<Error> => this.#failureOf(answer, 'watch', name)
     const path = await this.#pathOf()
-    yield* watchObject({ client, clock, path, name: objectName(name), from, silence, failureOf: refusal }, call)
+    yield* watchObject({ client, clock, random, path, name: objectName(name), from, silence, failureOf: refusal }, call)
   }
 
   async #get(name: string, call: StoreCall): Promise<KubernetesObject | undefined> {

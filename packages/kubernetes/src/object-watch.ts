@@ -1,5 +1,5 @@
 import type { Clock } from '@leasehold/core'
-import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { AbortableCall, backoff, type StoreCall } from '@leasehold/core/store'
 import type { ApiAnswer } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'
@@ -24,6 +24,7 @@ const MOST_BRIEF = 5
 export interface WatchedObject {
   readonly client: ApiClient
   readonly clock: Clock
+  readonly random: () => number
   /** The path of all objects of its kind. */
   readonly path: string
   readonly name: string
@@ -64,22 +65,21 @@ export async function* watchObject(
     }
     if (call.aborted) return
     if (progress.missed && progress.failures === 0 && progress.brief <= MOST_BRIEF) continue
-    await watched.client.pause(pauseAfter(progress), call).catch(() => {})
+    await watched.client.pause(pauseAfter(progress, watched.random), call).catch(() => {})
   }
 }
 
-function pauseAfter({ failures, brief }: Progress): number {
-  const doublings = Math.min(Math.max(failures, brief - MOST_BRIEF), 16)
-  return Math.min(FIRST_PAUSE * 2 ** doublings, LONGEST_PAUSE) * (0.5 + 0.5 * Math.random())
+function pauseAfter({ failures, brief }: Progress, random: () => number): number {
+  return backoff(Math.max(failures, brief - MOST_BRIEF), FIRST_PAUSE, LONGEST_PAUSE, random)
 }
 
 async function* watchOnce(
-  { client, clock, path, name, silence, failureOf }: WatchedObject,
+  { client, clock, random, path, name, silence, failureOf }: WatchedObject,
   progress: Progress,
   call: StoreCall,
 ): AsyncGenerator<KubernetesObject | undefined> {
   const longest = silence === undefined ? LONGEST_SECONDS : LONGEST_SECONDS_HEARD
-  const seconds = Math.ceil(longest * (0.5 + 0.5 * Math.random()))
+  const seconds = Math.ceil(longest * (0.5 + 0.5 * random()))
   const query = {
     watch: '1',
     allowWatchBookmarks: 'true',

@@ -34,7 +34,7 @@ function watchOpenStreams(silence?: number) {
     },
     pause: async () => {},
   } as unknown as ApiClient
-  const watched = { client, clock, path: '/leases', name: 'job', from: '5', failureOf }
+  const watched = { client, clock, random: Math.random, path: '/leases', name: 'job', from: '5', failureOf }
   const watching = watchObject(silence === undefined ? watched : { ...watched, silence }, ended)
   const over = (async () => {
     for await (const _ of watching);
@@ -77,7 +77,10 @@ async function watched(openings: readonly Opening[], from?: string): Promise<(st
     },
     pause: async (duration: number) => void done.push(duration),
   } as unknown as ApiClient
-  const watching = watchObject({ client, clock, path: '/leases', name: 'job', from, failureOf }, ended)
+  const watching = watchObject(
+    { client, clock, random: Math.random, path: '/leases', name: 'job', from, failureOf },
+    ended,
+  )
   for await (const shown of watching) done.push(shownAs(shown))
   expect(clock.pending).toBe(0)
   return done
