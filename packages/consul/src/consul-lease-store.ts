@@ -21,6 +21,7 @@ import {
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
+  systemRandom,
   withoutBreakReason,
 } from '@leasehold/core/store'
 import type { ConsulOperation } from './consul-guard.js'
@@ -80,7 +81,7 @@ export class ConsulLeaseStore implements LeaseStore {
     this.#keys = new LeaseKeys(new KeySpace(prefix), this.#client, clock)
     this.#sessions = new Sessions(this.#client, { lockDelay, nodeChecks })
     this.#locks = new LeaseLocks(this.#keys, this.#sessions, clock)
-    this.#watches = new KeyWatches(this.#keys, clock, options.random ?? Math.random)
+    this.#watches = new KeyWatches(this.#keys, clock, options.random ?? systemRandom)
   }
 
   /** Aborted by `close`. */

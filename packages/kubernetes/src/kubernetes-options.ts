@@ -89,8 +89,6 @@ export interface KubernetesLeaseStoreOptions extends KubernetesClusterOptions, O
   readonly random?: (() => number) | undefined
   /** For warnings about unusual records; process warnings unless given. */
   readonly logger?: Logger | undefined
-  /** Random numbers from 0 to 1, 1 excluded, for pauses; `Math.random` unless given. */
-  readonly random?: (() => number) | undefined
 }
 
 /** The names of the options of the cluster in code. */
@@ -111,5 +109,4 @@ export const optionNames: OptionNames<KubernetesLeaseStoreOptions> = {
   ...clusterOptionNames,
   random: true,
   logger: true,
-  random: true,
 }

@@ -40,7 +40,6 @@ export interface ObjectRegisterOptions {
   readonly clock: Clock
   readonly random: () => number
   readonly logger: Logger
-  readonly random: () => number
 }
 
 /**

@@ -19,6 +19,7 @@ import {
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
+  systemRandom,
 } from '@leasehold/core/store'
 import {
   type GrantAnswer,
@@ -106,7 +107,7 @@ export class PostgresLeaseStore implements LeaseStore {
   constructor(client: PostgresClient, options: PostgresLeaseStoreOptions = {}) {
     const optionNames = { schema: true, table: true, listen: true, clock: true, random: true } as const
     checkOptionNames<PostgresLeaseStoreOptions>('PostgresLeaseStore', options, optionNames, { store: this.kind })
-    const { listen = client, clock = systemClock, random = Math.random, schema, table } = options
+    const { listen = client, clock = systemClock, random = systemRandom, schema, table } = options
     const adapter = adapterFor(client)
     this.#client = client
     this.#names = { ...(schema && { schema }), ...(table && { table }) }

@@ -18,8 +18,6 @@ export interface OpenContext {
   /** Of a test; `undefined` for `Math.random`. */
   readonly random: (() => number) | undefined
   readonly logger: Logger
-  /** `undefined` for the machine's. */
-  readonly random: (() => number) | undefined
 }
 
 /** A factory that carries the options that it reads. */
