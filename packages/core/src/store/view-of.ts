@@ -20,26 +20,23 @@ const properties: Readonly<Record<keyof LeaseStore, true>> = {
   close: true,
 }
 
-/** Each override gets the property of the store, its method bound to the store. It may leave it out by `undefined`. */
-type Overrides = {
-  readonly [P in keyof LeaseStore]?: (own: NonNullable<LeaseStore[P]>) => LeaseStore[P] | undefined
-}
-
 /**
  * A wrapper of a store: it does what `overrides` say, and passes everything else on to the store. It has the optional
- * methods that the store has, and no others.
+ * methods that the store has, and no others. Each override gets the property of the store, its method bound to the store, and
+ * may leave it out by `undefined`.
  */
-export function viewOf(store: LeaseStore, overrides: Overrides): LeaseStore {
-  const names = Object.keys(properties) as (keyof LeaseStore)[]
-  const entries = names.map((name) => [name, propertyOf(store, name, overrides)] as const)
+export function viewOf(
+  store: LeaseStore,
+  overrides: { readonly [P in keyof LeaseStore]?: (own: NonNullable<LeaseStore[P]>) => LeaseStore[P] | undefined },
+): LeaseStore {
+  function propertyOf<P extends keyof LeaseStore>(name: P): unknown {
+    const own: LeaseStore[P] | undefined = store[name]
+    if (own === undefined || own === null) return undefined
+    const bound: NonNullable<LeaseStore[P]> = typeof own === 'function' ? Function.prototype.bind.call(own, store) : own
+    const override = overrides[name]
+    return override === undefined ? bound : override(bound)
+  }
+  const entries = (Object.keys(properties) as (keyof LeaseStore)[]).map((name) => [name, propertyOf(name)] as const)
   // All properties of a store were taken over.
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined)) as unknown as LeaseStore
-}
-
-function propertyOf<P extends keyof LeaseStore>(store: LeaseStore, name: P, overrides: Overrides): unknown {
-  const own: LeaseStore[P] | undefined = store[name]
-  if (own === undefined || own === null) return undefined
-  const bound: NonNullable<LeaseStore[P]> = typeof own === 'function' ? Function.prototype.bind.call(own, store) : own
-  const override = overrides[name]
-  return override === undefined ? bound : override(bound)
 }
