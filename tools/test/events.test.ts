@@ -17,7 +17,7 @@ function declaredEvents(): string[] {
   return reports.flatMap((report) => {
     const declared = readFileSync(report, 'utf8')
       .replaceAll('\r', '')
-      .matchAll(/^export interface (\w+)Events \{\n([\s\S]*?)^\}/gm)
+      .matchAll(/^export interface (\w+)Events(?: extends \w+)? \{\n([\s\S]*?)^\}/gm)
     return [...declared].flatMap(([, name = '', body = '']) =>
       [...body.matchAll(/^ {4}(?:\/\/ .*\n {4})?(\w+): \[/gm)].map(([, event]) => `${objects[name] ?? name} ${event}`),
     )

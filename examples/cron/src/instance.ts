@@ -12,8 +12,8 @@ const schedule = scheduleReport(new LocalLeaseStore({ folder }), '* * * * * *', 
 
 // #region stop
 process.once('SIGTERM', async () => {
-  // The work in progress may go on for five seconds.
-  await schedule.stop({ wait: 5_000 })
+  // The signal of the work in progress aborts, and the work has five seconds to end.
+  await schedule.stop({ timeout: 5_000 })
   process.exit()
 })
 // #endregion stop

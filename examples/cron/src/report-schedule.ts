@@ -16,6 +16,7 @@ export function scheduleReport(
     atMostFor: 10 * 60_000,
     work: ({ due, signal }) => write(due, signal),
   })
-  return schedule.start()
+  schedule.start()
+  return schedule
 }
 // #endregion schedule

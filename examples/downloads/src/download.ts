@@ -9,5 +9,5 @@ export function createDownloader(store: LeaseStore, download: (file: string, sig
   const start = (file: string) =>
     downloads.run(({ signal }) => download(file, signal), { wait: Number.POSITIVE_INFINITY })
   // #endregion downloads
-  return { start, close: () => downloads.close() }
+  return { start, stop: () => downloads.stop() }
 }

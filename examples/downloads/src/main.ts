@@ -19,5 +19,5 @@ const instances = [createDownloader(store, download), createDownloader(store, do
 const files = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']
 await Promise.all(files.map((file, place) => instances[place % 2]?.start(file)))
 console.log(`${files.length} files, at most ${Math.max(...together)} at a time`)
-for (const instance of instances) await instance.close()
+for (const instance of instances) await instance.stop()
 await store.close()

@@ -10,7 +10,7 @@ export function readLog(store: LeaseStore, log: EventLog, handle: (event: string
     partitions: log.partitions,
     heartbeatTimeout: 10_000,
     rebalanceInterval: 100,
-    onAssigned: async (partition, { signal, fencingToken, position, save }) => {
+    onAssigned: async ({ partition, signal, fencingToken, position, save }) => {
       let offset = Number(position ?? 0)
       // The signal aborts when the partition moves on, or is lost.
       while (!signal.aborted) {

@@ -30,8 +30,8 @@ export class Drain implements TimerListener {
   }
 
   /** `released` resolves when the lease has been released. Rethrows errors of the clock. */
-  begin({ event, timeout }: DrainOptions<AnyEventObject>, lease: Lease, released: Promise<void>): void {
-    this.#timer.arm(timeout)
+  begin({ event, stopTimeout }: DrainOptions<AnyEventObject>, lease: Lease, released: Promise<void>): void {
+    this.#timer.arm(stopTimeout)
     this.#host.whenEnded(() => this.#timer.disarm())
     Drain.#drained.set(lease, released)
     void released.then(() => Drain.#drained.delete(lease))

@@ -30,7 +30,7 @@ export interface DrainOptions<Event> {
   /** The message that asks the worker to finish. It is the last message that the worker receives. */
   readonly event: Event
   /** The longest time that the worker may take, in milliseconds on the clock of the actor system. */
-  readonly timeout: number
+  readonly stopTimeout: number
 }
 
 export interface StashOptions {
@@ -195,12 +195,12 @@ function checkPolicy(policies: readonly unknown[], option: string, given: unknow
 
 function checkDrain(drain: unknown): void {
   check(isObject(drain), 'drain', 'an object', drain)
-  checkOptionNames<DrainOptions<unknown>>('drain', drain as DrainOptions<unknown>, { event: true, timeout: true })
-  const { event, timeout } = drain as { event?: unknown; timeout?: unknown }
+  checkOptionNames<DrainOptions<unknown>>('drain', drain as DrainOptions<unknown>, { event: true, stopTimeout: true })
+  const { event, stopTimeout } = drain as { event?: unknown; stopTimeout?: unknown }
   const { type } = Object(event) as { type?: unknown }
   check(typeof type === 'string' && !isReserved(type), 'drain.event', 'a message for the worker', event)
-  const inTime = typeof timeout === 'number' && timeout > 0 && timeout <= LONGEST_TIMER
-  check(inTime, 'drain.timeout', `a number of milliseconds from 1 to ${LONGEST_TIMER}`, timeout)
+  const inTime = typeof stopTimeout === 'number' && stopTimeout > 0 && stopTimeout <= LONGEST_TIMER
+  check(inTime, 'drain.stopTimeout', `a number of milliseconds from 1 to ${LONGEST_TIMER}`, stopTimeout)
 }
 
 function isObject(value: unknown): value is object {

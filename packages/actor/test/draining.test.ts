@@ -5,7 +5,7 @@ import { type LeaseGuardedOptions, leaseGuarded, resign } from '../src/index.js'
 import { settle } from './support/recorder.js'
 import { ScriptedLease } from './support/scripted-lease.js'
 
-const drain = { event: { type: 'finish' }, timeout: 5_000 } as const
+const drain = { event: { type: 'finish' }, stopTimeout: 5_000 } as const
 
 type Working = ReturnType<typeof makeWorker>['worker']
 

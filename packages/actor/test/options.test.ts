@@ -33,11 +33,11 @@ describe('options', () => {
     ['metadata', { ...good, metadata: 'http://localhost' }],
     ['drain', { ...good, drain: null }],
     ['drain', { ...good, drain: 5_000 }],
-    ['drain.event', { ...good, drain: { event: 'finish', timeout: 5_000 } }],
-    ['drain.event', { ...good, drain: { event: { type: 'xstate.stop' }, timeout: 5_000 } }],
-    ['drain.timeout', { ...good, drain: { event: { type: 'finish' } } }],
-    ['drain.timeout', { ...good, drain: { event: { type: 'finish' }, timeout: 0 } }],
-    ['drain.timeout', { ...good, drain: { event: { type: 'finish' }, timeout: Number.POSITIVE_INFINITY } }],
+    ['drain.event', { ...good, drain: { event: 'finish', stopTimeout: 5_000 } }],
+    ['drain.event', { ...good, drain: { event: { type: 'xstate.stop' }, stopTimeout: 5_000 } }],
+    ['drain.stopTimeout', { ...good, drain: { event: { type: 'finish' } } }],
+    ['drain.stopTimeout', { ...good, drain: { event: { type: 'finish' }, stopTimeout: 0 } }],
+    ['drain.stopTimeout', { ...good, drain: { event: { type: 'finish' }, stopTimeout: Number.POSITIVE_INFINITY } }],
     ['onDropped', { ...good, onDropped: 'log' }],
   ]
   for (const [option, options] of wrong) {

@@ -138,7 +138,7 @@ describe('the statechart', () => {
     await settle()
     seen.push(...standby.moves)
 
-    const draining = setUpWatched('stop', true, { drain: { event: { type: 'message' }, timeout: 1_000 } })
+    const draining = setUpWatched('stop', true, { drain: { event: { type: 'message' }, stopTimeout: 1_000 } })
     draining.lease.grant()
     await settle()
     void resign(draining.actor)

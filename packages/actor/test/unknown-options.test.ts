@@ -6,7 +6,7 @@ import { ScriptedLease } from './support/scripted-lease.js'
 
 const { worker } = new Recorder()
 const reference = { provider: new LeaseProvider({}), name: 'job', configPath: 'job' }
-const drain = { event: { type: 'finish' }, timeout: 1_000 }
+const drain = { event: { type: 'finish' }, stopTimeout: 1_000 }
 
 function guarded(options: object): unknown {
   return leaseGuarded(worker, { lease: new ScriptedLease(), ...options } as LeaseGuardedOptions<typeof worker>)
@@ -17,7 +17,7 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ['leaseGuarded', 'retryIntervall', 'retryInterval', (o: object) => guarded(o)],
     ['leaseGuarded', 'onLeaselost', 'onLeaseLost', (o: object) => guarded(o)],
     ['stash', 'capcity', 'capacity', (o: object) => guarded({ stash: o })],
-    ['drain', 'Timeout', 'timeout', (o: object) => guarded({ drain: { ...drain, ...o } })],
+    ['drain', 'StopTimeout', 'stopTimeout', (o: object) => guarded({ drain: { ...drain, ...o } })],
     ['lease', 'ownr', 'owner', (o: object) => guarded({ lease: { ...reference, ...o } })],
   ])('%s: %s, meant is %s', (of, option, meant, use) => {
     const call = (): unknown => use({ [option]: 1 })

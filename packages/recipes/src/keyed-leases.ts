@@ -49,6 +49,10 @@ export class KeyedLeases {
     return Array.from(this.#kept, ([key, { lease }]) => [key, lease])
   }
 
+  get all(): readonly StoreLease[] {
+    return this.kept.map(([, lease]) => lease)
+  }
+
   get(key: string): StoreLease | undefined {
     return this.#kept.get(key)?.lease
   }

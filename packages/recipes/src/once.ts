@@ -13,6 +13,7 @@ import { checkDuration, checkSignal } from './acquire-options.js'
 import { KeyedLeases } from './keyed-leases.js'
 import { roomOf } from './metadata-room.js'
 import { checkMarks, createMark, type Mark, markFrom, outcomeOf } from './once-mark.js'
+import { Recipe } from './recipe.js'
 import { type RecipeOptions, recipeOptionNames } from './recipe-options.js'
 import { checkRecipe } from './record-kind.js'
 
@@ -56,15 +57,15 @@ const runOptionNames: OptionNames<OnceRunOptions> = { wait: true, signal: true }
  * key to the next caller, which starts the work again: also if the first one had reached its end. Make the work safe to
  * repeat, or write its effects under the fencing token.
  */
-export class Once implements AsyncDisposable {
+export class Once extends Recipe {
   /** A run inside its own work finds the lease of its key here. */
   readonly #leases: KeyedLeases
-  #isClosed = false
 
   /** Throws a `LeaseConfigurationError` if an option is invalid, or if the store keeps no metadata. */
   constructor(store: LeaseStore, options: OnceOptions = {}) {
     checkOptionNames('Once', options, optionNames)
-    this.#leases = new KeyedLeases(store, options, 'once')
+    super('once', store, options)
+    this.#leases = new KeyedLeases(store, options, 'once', (_key, lease) => this.watch(lease))
     checkMarks(store, this.#owner)
   }
 
@@ -114,17 +115,9 @@ export class Once implements AsyncDisposable {
     )
   }
 
-  /**
-   * Ends all runs of this object: aborts their works (the reason of the loss is `closed`) and releases their leases. A
-   * lease that cannot be released expires. Later runs reject with a `LeaseUnavailableError`.
-   */
-  async close(): Promise<void> {
-    this.#isClosed = true
-    await Promise.allSettled(this.#leases.kept.map(([, lease]) => lease.close()))
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close()
+  /** @internal A lease that cannot be released expires. */
+  protected override async end(timeout: number): Promise<void> {
+    await this.close(this.#leases.all, timeout)
   }
 
   get #owner(): string {
@@ -136,9 +129,8 @@ export class Once implements AsyncDisposable {
   }
 
   async #use<T>(key: string, work: (lease: StoreLease) => Promise<T>): Promise<T> {
-    const details = { leaseName: key, owner: this.#owner }
     if (typeof key !== 'string') throw new LeaseConfigurationError('the key must be a text', { owner: this.#owner })
-    if (this.#isClosed) throw new LeaseUnavailableError(`'${key}': this Once is closed`, details)
+    this.throwIfStopped()
     return await this.#leases.use(key, work)
   }
 

@@ -5,6 +5,8 @@ import { createLeaseOptionNames, type OptionNames } from '@leasehold/core/store'
 export interface RecipeOptions extends CreateLeaseOptions {
   /** The name of the thing that the recipe coordinates. Its leases have this name, or names that begin with it. */
   readonly name: string
+  /** For how long `stop()` waits for the work in progress to end after its signal has aborted, in milliseconds; 10 s unless given. */
+  readonly stopTimeout?: number | undefined
 }
 
 /** The options of a recipe that works from `start()` to `stop()`. */
@@ -14,7 +16,11 @@ export interface StartedRecipeOptions extends RecipeOptions {
 }
 
 /** For `checkOptionNames`: the names that every recipe accepts. */
-export const recipeOptionNames: OptionNames<RecipeOptions> = { name: true, ...createLeaseOptionNames }
+export const recipeOptionNames: OptionNames<RecipeOptions> = {
+  name: true,
+  stopTimeout: true,
+  ...createLeaseOptionNames,
+}
 
 /** For `checkOptionNames`: the names that every recipe with `start()` accepts. */
 export const startedRecipeOptionNames: OptionNames<StartedRecipeOptions> = { ...recipeOptionNames, keepAlive: true }

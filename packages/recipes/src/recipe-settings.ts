@@ -6,6 +6,12 @@ const keepAlive = {
   description: 'Whether the process stays alive from start() until stop().',
 } as const
 
+const stopTimeout = {
+  type: 'duration',
+  default: '10s',
+  description: 'For how long stop() waits for the work in progress to end after its signal has aborted.',
+} as const
+
 /** The settings of each recipe in a configuration, by its kind. After a change: `npm run docs:options`. */
 export const recipeSettings = {
   'leader-election': new ProviderOptions('leader-election', {
@@ -14,11 +20,7 @@ export const recipeSettings = {
       description:
         'The pause after a term that this process gave up, before it campaigns again. Empty: twice heartbeat-interval, 10 s at most.',
     },
-    stopTimeout: {
-      type: 'duration',
-      default: '10s',
-      description: 'For how long stop() and resign() wait for the work to end.',
-    },
+    stopTimeout,
     keepAlive,
   }),
   'lease-manager': new ProviderOptions('lease-manager', {
@@ -27,24 +29,20 @@ export const recipeSettings = {
       default: '10',
       description: 'How many names are asked for at the same time, not counting those that are waited for.',
     },
+    stopTimeout,
   }),
-  once: new ProviderOptions('once', {}),
+  once: new ProviderOptions('once', { stopTimeout }),
   'partition-group': new ProviderOptions('partition-group', {
     partitions: {
       type: 'number',
       example: '64',
       description: 'The number of partitions; the same for all workers of the group.',
     },
-    drainTimeout: {
-      type: 'duration',
-      default: '30s',
-      description:
-        'For how long the work on a partition may go on after its signal has aborted, before it is handed over.',
-    },
     rebalanceInterval: {
       type: 'duration',
       description: 'The time between two rounds of balancing. Empty: heartbeat-interval.',
     },
+    stopTimeout,
     keepAlive,
   }),
   'read-write-lease': new ProviderOptions('read-write-lease', {
@@ -53,6 +51,7 @@ export const recipeSettings = {
       example: '100',
       description: 'The most readers at a time; that of the instance that came last counts for all.',
     },
+    stopTimeout,
   }),
   semaphore: new ProviderOptions('semaphore', {
     permits: {
@@ -60,6 +59,7 @@ export const recipeSettings = {
       example: '3',
       description: 'The number of permits; that of the instance that came last counts for all.',
     },
+    stopTimeout,
   }),
   schedule: new ProviderOptions('schedule', {
     cron: {
@@ -94,6 +94,7 @@ export const recipeSettings = {
       description:
         'The fate of ticks for which no instance was there, or which an earlier work overran: skip them, or run the latest.',
     },
+    stopTimeout,
     keepAlive,
   }),
 } as const

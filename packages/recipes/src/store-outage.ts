@@ -1,18 +1,26 @@
 import type { Clock } from '@leasehold/core'
 import { Outage, reasonOf } from '@leasehold/core/store'
 
-/** What a recipe that asks its store again and again says of an outage: one line at its beginning, few later, one at its end. */
+/** The events of an outage. */
+type Emit = (event: 'unreachable' | 'reachable', ...args: readonly { readonly cause: unknown }[]) => void
+
+/**
+ * Notices the outages of a store that a recipe asks again and again. Emits its beginning and its end, and logs one line at its
+ * beginning, few later, and one at its end.
+ */
 export class StoreOutage {
   readonly #outage = new Outage()
   readonly #clock: Clock
   readonly #log: (line: string, error?: unknown) => void
+  readonly #emit: Emit
   #since: number | undefined
   #isLogged = false
 
   /** `log` gets the error too, where the line is about a failure. */
-  constructor(clock: Clock, log: (line: string, error?: unknown) => void) {
+  constructor(clock: Clock, log: (line: string, error?: unknown) => void, emit: Emit = () => {}) {
     this.#clock = clock
     this.#log = log
+    this.#emit = emit
   }
 
   /** For how long the store has failed, in milliseconds; 0 while it answers. */
@@ -20,31 +28,30 @@ export class StoreOutage {
     return this.#since === undefined ? 0 : this.#clock.now() - this.#since
   }
 
-  /** The store has failed, and that was logged elsewhere. Returns whether the outage begins. */
-  begin(): boolean {
-    if (this.#since !== undefined) return false
+  /** The store has failed, and that was logged elsewhere. */
+  begin(cause: unknown): void {
+    if (this.#since !== undefined) return
     this.#since = this.#clock.now()
     this.#outage.begin()
-    return true
+    this.#emit('unreachable', { cause })
   }
 
-  /** A request has failed, and will be repeated. Returns whether the outage begins. */
-  onFailure(what: string, error: unknown): boolean {
-    const begins = this.begin()
+  /** A request has failed, and will be repeated. */
+  onFailure(what: string, error: unknown): void {
+    this.begin(error)
     if (this.#outage.isDue(this.#clock.now())) {
       this.#isLogged = true
       this.#log(`${what}, and is tried again: ${reasonOf(error)}`, error)
     }
-    return begins
   }
 
-  /** The store has answered. Returns whether an outage ends. */
-  onAnswer(): boolean {
-    if (this.#since === undefined) return false
+  /** The store has answered. */
+  onAnswer(): void {
+    if (this.#since === undefined) return
     this.#since = undefined
     this.#outage.end()
     if (this.#isLogged) this.#log('the store has answered again')
     this.#isLogged = false
-    return true
+    this.#emit('reachable')
   }
 }

@@ -175,7 +175,7 @@ describe('the name of a recipe', () => {
     const errors: unknown[] = []
     const logger = { ...options.logger, error: (_: string, error: unknown) => void errors.push(error) }
     const assigned: number[] = []
-    const onAssigned = (partition: number) => void assigned.push(partition)
+    const onAssigned = ({ partition }: { readonly partition: number }) => void assigned.push(partition)
     const group = new PartitionGroup(store, { name: 'g', partitions: 2, onAssigned, clock, logger })
     group.start()
     // In small steps: a listing takes several turns of the event loop, and its time limit is the next timer.

@@ -1,7 +1,7 @@
 import { createLease, MemoryLeaseStore } from '@leasehold/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { SelfFence } from '../../core/src/self-fence/self-fence.js'
-import { allOf, LeaderElection, PartitionGroup, ReadWriteLease, Semaphore } from '../src/index.js'
+import { AllOf, LeaderElection, PartitionGroup, ReadWriteLease, Semaphore } from '../src/index.js'
 
 /** Milliseconds. A loss has to be acknowledged within 5 % of it, which no test comes near. */
 const TTL = 200_000
@@ -67,14 +67,14 @@ const ways: readonly (readonly [string, Start])[] = [
   ['Semaphore.run', (store, work) => new Semaphore(store, { ...options, permits: 2 }).run(work)],
   ['shared.run', (store, work) => new ReadWriteLease(store, { ...options, readers: 2 }).shared.run(work)],
   ['exclusive.run', (store, work) => new ReadWriteLease(store, { ...options, readers: 2 }).exclusive.run(work)],
-  ['allOf.run', (store, work) => allOf(['a', 'b'].map((name) => createLease(store, name, fenced))).run(work)],
+  ['AllOf.run', (store, work) => new AllOf(['a', 'b'].map((name) => createLease(store, name, fenced))).run(work)],
   [
-    'allOf.run, over a lease that was held before',
+    'AllOf.run, over a lease that was held before',
     async (store, work) => {
       const [a, b] = ['a', 'b'].map((name) => createLease(store, name, fenced))
       if (a === undefined || b === undefined) return
       await a.acquire()
-      await allOf([a, b]).run(work)
+      await new AllOf([a, b]).run(work)
     },
   ],
 ]
@@ -94,9 +94,9 @@ describe('a self-fence', () => {
     await started
   })
 
-  it('of each part of allOf waits for the work', async () => {
+  it('of each part of AllOf waits for the work', async () => {
     const { store, work, begun, end } = setUp()
-    const run = allOf(['a', 'b'].map((name) => createLease(store, name, fenced))).run(work)
+    const run = new AllOf(['a', 'b'].map((name) => createLease(store, name, fenced))).run(work)
     const ran = run.catch((error: unknown) => error)
     await begun
     await store.close()

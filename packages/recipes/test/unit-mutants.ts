@@ -59,11 +59,11 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'waits for the work of PartitionGroup',
   },
   {
-    title: 'self-fence: only the first part of allOf waits for the work',
+    title: 'self-fence: only the first part of AllOf waits for the work',
     file: 'src/all-of/joint-grant.ts',
     find: 'if (this.loss !== undefined) return this.#ending',
     replace: 'if (this.loss !== undefined) return undefined',
     test: 'test/self-fence.test.ts',
-    name: 'of each part of allOf waits for the work',
+    name: 'of each part of AllOf waits for the work',
   },
 ]

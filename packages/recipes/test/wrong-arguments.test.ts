@@ -1,5 +1,5 @@
 import { createLease, LeaseConfigurationError, type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
-import { allOf, LeaderElection, LeaseManager, Once, PartitionGroup } from '@leasehold/recipes'
+import { AllOf, LeaderElection, LeaseManager, Once, PartitionGroup } from '@leasehold/recipes'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 
@@ -39,8 +39,8 @@ const rows: readonly Row[] = [
   ['wait of claimFirst without a name', wrong, ({ manager }, wait) => manager.claimFirst([], { wait })],
   ['signal of claimFirst', ['x', {}], ({ manager }, signal) => manager.claimFirst(['a'], { signal })],
   ['an option of claimFirst', [5], ({ manager }, within) => manager.claimFirst(['a'], { within } as object)],
-  ['within of close', wrong, ({ manager }, within) => manager.close({ within })],
-  ['an option of close', [5], ({ manager }, wait) => manager.close({ wait } as object)],
+  ['timeout of stop', wrong, ({ manager }, timeout) => manager.stop({ timeout })],
+  ['an option of stop', [5], ({ manager }, wait) => manager.stop({ wait } as object)],
   ['worker of processEach', numbers, ({ manager }, worker) => manager.processEach(['a'], worker)],
   ['key of processEach', numbers, ({ manager }, key) => manager.processEach(['a'], work, { key })],
   ['run of processEach', numbers, ({ manager }, run) => manager.processEach(['a'], work, { run })],
@@ -58,18 +58,14 @@ const rows: readonly Row[] = [
   ['wait of Once.run', wrong, ({ store }, wait) => new Once(store).run('a', work, { wait })],
   ['signal of Once.run', ['x', {}], ({ store }, signal) => new Once(store).run('a', work, { signal })],
   ['work of Once.run', numbers, ({ store }, given) => new Once(store).run('a', given)],
-  ['wait of allOf', wrong, ({ store }, wait) => allOf([createLease(store, 'a')]).acquire({ wait })],
+  ['wait of AllOf', wrong, ({ store }, wait) => new AllOf([createLease(store, 'a')]).acquire({ wait })],
   [
     'resignPause',
     [...wrong, Infinity],
     ({ store }, resignPause) => new LeaderElection(store, { name: 'a', resignPause }),
   ],
-  [
-    'stopTimeout',
-    [...wrong, Infinity],
-    ({ store }, stopTimeout) => new LeaderElection(store, { name: 'a', stopTimeout }),
-  ],
-  ...(['drainTimeout', 'rebalanceInterval', 'partitions', 'heartbeatTimeout'] as const).map(
+  ['stopTimeout', wrong, ({ store }, stopTimeout) => new LeaderElection(store, { name: 'a', stopTimeout })],
+  ...(['rebalanceInterval', 'partitions', 'heartbeatTimeout'] as const).map(
     (option): Row => [
       option,
       [...wrong, Infinity],

@@ -10,7 +10,9 @@ const orders = createMachine({
 })
 
 // #region shutdown
-export const actor = createActor(leaseGuarded(orders, { lease, drain: { event: { type: 'finish' }, timeout: 10_000 } }))
+export const actor = createActor(
+  leaseGuarded(orders, { lease, drain: { event: { type: 'finish' }, stopTimeout: 10_000 } }),
+)
 
 export async function shutDown() {
   await resign(actor) // the worker has finished or was stopped, and the lease is released

@@ -18,7 +18,7 @@ import { SharedAttempt } from '../shared-attempt.js'
 import { pauseUntil } from '../waiting.js'
 import { JointGrant } from './joint-grant.js'
 
-/** The options of {@link allOf}. */
+/** The options of {@link AllOf}. */
 export interface AllOfOptions {
   /** A name for errors and logs; the names of the leases unless given. */
   readonly name?: string | undefined
@@ -40,16 +40,7 @@ const LONGEST_NAME = 1_024
 const PAUSE = 0.1
 
 /**
- * One lease over several leases, on any names and stores. It is held while every one of them is. See {@link AllOf}.
- *
- * Throws a `LeaseConfigurationError` if a lease is missing, is no lease, or occurs twice.
- */
-export function allOf(leases: readonly Lease[], options: AllOfOptions = {}): AllOf {
-  return new AllOf(leases, options)
-}
-
-/**
- * Several leases that are held together: all or none.
+ * Several leases, on any names and stores, that are held together: all or none.
  *
  * Guaranteed: it is valid only while every part is. The parts are acquired in the order of their names, in all processes,
  * so that two of these leases never wait for each other; parts with the same name are in the order of the kinds of their
@@ -75,7 +66,7 @@ export class AllOf extends Lease {
 
   /** Throws a `LeaseConfigurationError` if a lease is missing, is no lease, or occurs twice. */
   constructor(leases: readonly Lease[], options: AllOfOptions = {}) {
-    checkOptionNames('allOf', options, optionNames)
+    checkOptionNames('AllOf', options, optionNames)
     const parts = checkedParts(leases)
     super(settingsOver(parts, options.name))
     this.leases = parts
@@ -92,6 +83,15 @@ export class AllOf extends Lease {
   override get fencingToken(): bigint | undefined {
     const [only, ...others] = this.leases
     return others.length === 0 && this.#grant !== undefined ? only?.fencingToken : undefined
+  }
+
+  /** When the first part ends unless it is renewed; `undefined` if a part does not say. */
+  override get validUntil(): number | undefined {
+    if (!this.checkLease()) return 0
+    return this.leases.reduce<number | undefined>(
+      (first, { validUntil }) => first && validUntil && Math.min(first, validUntil),
+      Number.POSITIVE_INFINITY,
+    )
   }
 
   override checkLease(): boolean {
@@ -262,18 +262,18 @@ export class AllOf extends Lease {
 /** The leases without those that are made of several, in the order in which every process acquires them. */
 function checkedParts(leases: readonly Lease[]): readonly Lease[] {
   if (!Array.isArray(leases) || leases.length === 0) {
-    throw new LeaseConfigurationError('allOf needs a list of leases: give it one at least')
+    throw new LeaseConfigurationError('AllOf needs a list of leases: give it one at least')
   }
   for (const lease of leases as readonly unknown[]) {
     if (isLease(lease)) continue
     const shown = typeof lease === 'object' && lease !== null ? 'an object' : String(lease)
-    throw new LeaseConfigurationError(`allOf was given ${shown} in place of a lease: await it, or leave it out`)
+    throw new LeaseConfigurationError(`AllOf was given ${shown} in place of a lease: await it, or leave it out`)
   }
   const parts = leases.flatMap((lease) => (lease instanceof AllOf ? lease.leases : [lease]))
   const twice = parts.find((part, place) => parts.slice(0, place).some((other) => isSame(part, other)))
   if (twice !== undefined) {
     const { name: leaseName, owner } = twice.settings
-    const message = `allOf was given '${leaseName}' twice, so it would wait for itself: leave one out`
+    const message = `AllOf was given '${leaseName}' twice, so it would wait for itself: leave one out`
     throw new LeaseConfigurationError(message, { leaseName, owner })
   }
   return parts.toSorted(

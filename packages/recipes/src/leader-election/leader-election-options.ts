@@ -1,12 +1,12 @@
 import { LeaseConfigurationError, type LeaseErrorDetails, type LeaseStore, type Metadata } from '@leasehold/core'
 import { checkMetadata, checkOptionNames, type OptionNames } from '@leasehold/core/store'
-import { checkKeepAlive, type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
+import { type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
 import { ofRecipe, recipeOf } from '../record-kind.js'
 import type { TermWork } from './term.js'
 
 export interface LeaderElectionOptions extends StartedRecipeOptions {
   /**
-   * The work of a term. It gets the number of the term, a fencing token to send with each write, and a signal that aborts
+   * The work of a term. It gets the term: its number, a fencing token to send with each write, and a signal that aborts
    * when the term is to end: at a loss, `resign()` and `stop()`. When it returns or throws, the term ends: an election
    * without work needs no leader. Without it, this process leads until one of the three.
    */
@@ -18,8 +18,6 @@ export interface LeaderElectionOptions extends StartedRecipeOptions {
    * comes first. Default: twice `heartbeatInterval`, 10 s at most. By then every waiting candidate has asked.
    */
   readonly resignPause?: number | undefined
-  /** For how long `stop()` and `resign()` wait for the work to end, in milliseconds; 10 s unless given. */
-  readonly stopTimeout?: number | undefined
 }
 
 /** The options that the recipe adds to those of its lease. */
@@ -27,32 +25,26 @@ export interface CheckedOptions {
   readonly onElected: TermWork | undefined
   readonly metadata: Metadata
   readonly resignPause: number | undefined
-  readonly stopTimeout: number
 }
-
-const DEFAULT_STOP_TIMEOUT = 10_000
 
 const optionNames: OptionNames<LeaderElectionOptions> = {
   ...startedRecipeOptionNames,
   onElected: true,
   metadata: true,
   resignPause: true,
-  stopTimeout: true,
 }
 
 /** Throws a `LeaseConfigurationError` if an option is unknown or not valid, or if the store has no room for the metadata. */
 export function checkedOptions(options: LeaderElectionOptions, store: LeaseStore): CheckedOptions {
-  const { name, onElected, metadata, resignPause, stopTimeout = DEFAULT_STOP_TIMEOUT } = options
+  const { name, onElected, metadata, resignPause } = options
   const details: LeaseErrorDetails = { leaseName: name }
   checkOptionNames('LeaderElection', options, optionNames, details)
   if (onElected !== undefined && typeof onElected !== 'function') {
     throw new LeaseConfigurationError(`onElected must be a function, not ${typeof onElected}`, details)
   }
-  checkKeepAlive(options)
   checkDuration('resignPause', resignPause, details)
-  checkDuration('stopTimeout', stopTimeout, details)
   const named = namedMetadata(metadata, store, details)
-  return { onElected, metadata: named, resignPause, stopTimeout }
+  return { onElected, metadata: named, resignPause }
 }
 
 /** The metadata with the name of the recipe, where the store has room for any. */

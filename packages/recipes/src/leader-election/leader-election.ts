@@ -1,6 +1,5 @@
 import {
   createLease,
-  LeaseConflictError,
   type LeaseErrorDetails,
   type LeaseLost,
   LeaseLostError,
@@ -8,36 +7,26 @@ import {
   LeaseTimeoutError,
   readLease,
   type StoreLease,
-  systemClock,
 } from '@leasehold/core'
-import { AbortableCall, keepAlive, keptAlive, systemRandom } from '@leasehold/core/store'
+import { heldOf, keepAlive, keptAlive, systemRandom } from '@leasehold/core/store'
 import { FirstAbort } from '../first-abort.js'
-import { RecipeEvents } from '../recipe-events.js'
+import { type RecipeEvents, StartedRecipe } from '../recipe.js'
 import { leaseOptionsOf } from '../recipe-options.js'
 import { keepOtherRecipe } from '../record-kind.js'
-import { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { type Leader, leaderOf } from './leader.js'
 import { type CheckedOptions, checkedOptions, type LeaderElectionOptions } from './leader-election-options.js'
 import { type Observed, observeLeader } from './observe-leader.js'
-import { Term } from './term.js'
+import { TermRun } from './term.js'
 
 /** The events of a `LeaderElection`, and their arguments. A term that was `elected` ends as `resigned` or as `lost`. */
-export interface LeaderEvents {
+export interface LeaderEvents extends RecipeEvents {
   elected: [term: bigint]
   /** The term has ended: its work is over, and the lease was released. */
   resigned: [term: bigint]
   /** The lease was lost. Its work may go on until it notices. */
   lost: [term: bigint, lost: LeaseLost]
-  /** The campaign waits for a store that cannot be reached, or that refuses it. Emitted at the beginning of the outage. */
-  unreachable: [outage: { readonly cause: unknown }]
-  /** The store has answered the campaign again. */
-  reachable: []
-  /** An error of `onElected` or of a listener, or a failure in the background. */
-  error: [error: unknown]
 }
-
-export type LeaderListener<E extends keyof LeaderEvents> = (...args: LeaderEvents[E]) => void
 
 /** A leader leads for weeks: core would warn of a lease that is held for long without `maxHold`. Milliseconds. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
@@ -51,43 +40,37 @@ const LONGEST_POLL = 5_000
  *
  * Guaranteed: terms of different processes never overlap by `isLeader`, whose answer is that of `checkLease`; each later term
  * has a larger number; a term never starts in this process before the work of the last one has ended; a term that is given
- * up keeps its lease until its work has ended.
+ * up keeps its lease until its work has ended: also if `stop()` has rejected, because the work took longer than its time.
  *
  * Not guaranteed: that work which ignores its signal ends with its term. After a loss it can overlap with the work of the next
  * leader. Send the number of the term with each write, and let the resource reject smaller ones.
  */
-export class LeaderElection implements AsyncDisposable {
+export class LeaderElection extends StartedRecipe<LeaderEvents> {
   readonly name: string
   /** The name of this process as a leader: as given, or made for it. */
   readonly owner: string
   readonly #options: CheckedOptions
   readonly #lease: StoreLease
-  readonly #events: RecipeEvents<LeaderEvents>
   readonly #observed: Observed
-  /** Aborted by `stop()`. */
-  readonly #stopping = new AbortableCall()
-  #running: Promise<void> | undefined
   /** The term whose work has not ended. */
-  #term: Term | undefined
+  #term: TermRun | undefined
   /** Settles when the work of the term has ended and the lease was released. */
   #leading: Promise<unknown> | undefined
   /** Whether the record was that of another recipe: it is then read before the next grant replaces its metadata. */
   #isOfOther = false
   /** When the ttl of the last confirmed request is over. */
   #expiresAt = Number.POSITIVE_INFINITY
-  readonly #outage: StoreOutage
-  readonly #keepAlive: boolean
 
   /**
    * Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is unknown or not valid, and if `metadata` is given
    * to a store that has no room for it.
    */
   constructor(store: LeaseStore, options: LeaderElectionOptions) {
-    this.#options = checkedOptions(options, store)
-    const { name, logger, clock = systemClock, random = systemRandom, maxHold = NO_LIMIT, keepAlive = true } = options
-    this.#keepAlive = keepAlive
-    this.#events = new RecipeEvents(`election '${name}'`, logger)
-    const { report } = this.#events
+    const checked = checkedOptions(options, store)
+    super('election', store, options)
+    this.#options = checked
+    const { name, random = systemRandom, maxHold = NO_LIMIT } = options
+    const { clock, report } = this
     this.#lease = createLease(store, name, { ...leaseOptionsOf(options), maxHold })
     const { owner, timeouts } = this.#lease.settings
     this.name = name
@@ -96,11 +79,7 @@ export class LeaderElection implements AsyncDisposable {
     const onConfirmed = (): void => {
       this.#expiresAt = clock.now() + timeouts.heartbeatTimeout
     }
-    this.#lease.on('acquired', onConfirmed).on('renewed', onConfirmed).on('error', report)
-    this.#outage = new StoreOutage(clock, this.#events.reportLine)
-    // The lease itself logs the outages of its waits.
-    this.#lease.on('unreachable', ({ cause }) => this.#outage.begin() && this.#events.emit('unreachable', { cause }))
-    this.#lease.on('reachable', () => this.#onAnswer()).on('acquired', () => this.#onAnswer())
+    this.watch(this.#lease).on('acquired', onConfirmed).on('renewed', onConfirmed)
   }
 
   /**
@@ -122,19 +101,8 @@ export class LeaderElection implements AsyncDisposable {
    * for longer than a ttl for a store that cannot be reached, or refuses it. `true` otherwise, also without any leader.
    */
   get healthy(): boolean {
-    if (this.#term !== undefined) return this.#observed.clock.now() < this.#expiresAt
-    return this.#outage.duration <= this.#observed.timeouts.heartbeatTimeout
-  }
-
-  /** Campaigns from now on, term after term, until `stop()`. No effect if it does already. Throws after a `stop()`. */
-  start(): void {
-    if (this.#stopping.aborted) {
-      throw new LeaseConflictError(
-        `election '${this.name}' was stopped: make a new one to campaign again`,
-        this.#details,
-      )
-    }
-    this.#running ??= keptAlive(this.#observed.clock, this.#campaign(), this.#keepAlive)
+    if (this.#term !== undefined) return this.clock.now() < this.#expiresAt
+    return this.outage.duration <= this.#observed.timeouts.heartbeatTimeout
   }
 
   /**
@@ -144,23 +112,13 @@ export class LeaderElection implements AsyncDisposable {
    */
   async resign(): Promise<void> {
     this.#endTerm()
-    await keptAlive(this.#observed.clock, this.#withinLimit(this.#leading))
+    await keptAlive(this.clock, this.#withinLimit(this.#leading, this.stopTimeout))
   }
 
-  /**
-   * Ends the candidacy, and every observation of this object, for good: as `resign()`, without another campaign. Resolves when the
-   * lease is released, or cannot be. Rejects with a `LeaseTimeoutError` if the work has not ended within `stopTimeout`;
-   * the lease is then held until the work or the process ends, so that no other process leads meanwhile.
-   */
-  async stop(): Promise<void> {
-    this.#stopping.abort()
+  /** @internal */
+  protected override async end(timeout: number): Promise<void> {
     this.#endTerm()
-    await keptAlive(this.#observed.clock, this.#withinLimit(this.#running))
-  }
-
-  /** Stops at the end of an `await using` block. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop()
+    await this.#withinLimit(this.running, timeout)
   }
 
   /**
@@ -182,8 +140,8 @@ export class LeaderElection implements AsyncDisposable {
    * use: the store is closed, or refuses the credentials or the name.
    */
   async *observe(signal?: AbortSignal): AsyncGenerator<Leader | undefined, void, undefined> {
-    const call = new FirstAbort(signal, this.#stopping.signal)
-    const endKeeping = this.#keepAlive ? keepAlive(this.#observed.clock) : undefined
+    const call = new FirstAbort(signal, this.stopping.signal)
+    const endKeeping = this.keepAlive ? keepAlive(this.clock) : undefined
     try {
       yield* observeLeader(this.#observed, call)
     } finally {
@@ -193,25 +151,15 @@ export class LeaderElection implements AsyncDisposable {
     }
   }
 
-  on<E extends keyof LeaderEvents>(event: E, listener: LeaderListener<E>): this {
-    this.#events.on(event, listener)
-    return this
-  }
-
-  off<E extends keyof LeaderEvents>(event: E, listener: LeaderListener<E>): this {
-    this.#events.off(event, listener)
-    return this
-  }
-
   get #details(): LeaseErrorDetails {
     const { kind } = this.#observed.store
     return { leaseName: this.name, owner: this.owner, ...(kind === undefined ? {} : { store: kind }) }
   }
 
-  async #campaign(): Promise<void> {
-    while (!this.#stopping.aborted && this.#observed.store.closed?.aborted !== true) {
+  protected override async act(): Promise<void> {
+    while (!this.stopping.aborted && this.#observed.store.closed?.aborted !== true) {
       const duration = await this.#campaignOnce()
-      if (duration > 0) await pauseUntil(this.#observed.clock, duration, this.#stopping)
+      if (duration > 0) await pauseUntil(this.clock, duration, this.stopping)
     }
     // A grant that cannot be freed expires; the failure of a release was reported.
     await this.#lease.close().catch(() => {})
@@ -226,9 +174,9 @@ export class LeaderElection implements AsyncDisposable {
       // Also without any metadata: those of the last leader must not stay.
       const options = {
         wait: Number.POSITIVE_INFINITY,
-        signal: this.#stopping.signal,
+        signal: this.stopping.signal,
         metadata,
-        keepAlive: this.#keepAlive,
+        keepAlive: this.keepAlive,
       }
       if (this.#isOfOther) await this.leader()
       if (!(await lease.acquire({ ...options, onLost: (lost) => onLost(lost) }))) return this.#usualPause
@@ -236,14 +184,14 @@ export class LeaderElection implements AsyncDisposable {
       await keepOtherRecipe('leader-election', lease, this.#details)
       this.#isOfOther = false
     } catch (error) {
-      if (this.#stopping.aborted) return this.#usualPause
-      if (this.#outage.onFailure('it cannot campaign', error)) this.#events.emit('unreachable', { cause: error })
+      if (this.stopping.aborted) return this.#usualPause
+      this.outage.onFailure('it cannot campaign', error)
       return this.#usualPause
     }
     const { fencingToken, signal } = lease
     // Lost before the term began, or stopped: the lease is closed then.
-    if (fencingToken === undefined || this.#stopping.aborted) return 0
-    const term = new Term(fencingToken)
+    if (fencingToken === undefined || this.stopping.aborted) return 0
+    const term = new TermRun(heldOf(lease, { signal, fencingToken }))
     let endLeading = (): void => {}
     const leading = new Promise<void>((resolve) => {
       endLeading = resolve
@@ -251,7 +199,7 @@ export class LeaderElection implements AsyncDisposable {
     onLost = (lost) => {
       term.lost = lost
       term.end(signal.reason)
-      this.#events.emit('lost', term.number, lost)
+      this.emit('lost', term.number, lost)
       // A self-fence ends the process unless the work ends in time.
       return leading
     }
@@ -263,18 +211,14 @@ export class LeaderElection implements AsyncDisposable {
     return term.lost === undefined || term.lost.reason === 'max-hold' ? resignPause : 0
   }
 
-  #onAnswer(): void {
-    if (this.#outage.onAnswer()) this.#events.emit('reachable')
-  }
-
-  async #lead(term: Term): Promise<void> {
-    this.#events.emit('elected', term.number)
+  async #lead(term: TermRun): Promise<void> {
+    this.emit('elected', term.number)
     const error = await term.carryOut(this.#options.onElected)
     this.#term = undefined
-    if (error !== undefined) this.#events.report(error)
+    if (error !== undefined) this.report(error)
     if (term.lost !== undefined) return
-    await this.#lease.release().catch(this.#events.report)
-    this.#events.emit('resigned', term.number)
+    await this.#lease.release().catch((error: unknown) => this.report(error))
+    this.emit('resigned', term.number)
   }
 
   /** Long enough for every waiting candidate with the same settings to ask for the lease. */
@@ -288,13 +232,11 @@ export class LeaderElection implements AsyncDisposable {
   }
 
   /** Waits for the end of the term or the campaign. Rejects if the work has not ended in time. */
-  async #withinLimit(ended: Promise<unknown> | undefined): Promise<void> {
-    const { stopTimeout } = this.#options
+  async #withinLimit(ended: Promise<unknown> | undefined, timeout: number): Promise<void> {
     // If only the release has not ended: it has a time limit of its own, and reports its failure.
-    if (ended === undefined || (await endsWithin(this.#observed.clock, stopTimeout, ended)) || this.#term === undefined)
-      return
+    if (ended === undefined || (await endsWithin(this.clock, timeout, ended)) || this.#term === undefined) return
     const message =
-      `election '${this.name}': the work of term ${this.#term.number} has not ended within ${stopTimeout} ms, and its ` +
+      `election '${this.name}': the work of term ${this.#term.number} has not ended within ${timeout} ms, and its ` +
       'lease is held until it does: let onElected return when its signal aborts, or raise stopTimeout'
     throw new LeaseTimeoutError(message, this.#details)
   }

@@ -1,18 +1,26 @@
-import type { LeaseLost, LeaseLostError } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core/store'
+import type { LeaseLost, LeaseLostError, StoreHeld } from '@leasehold/core'
+import { AbortableCall, extendHeld } from '@leasehold/core/store'
+
+/** One period of leadership, as its work gets it. Until the work has ended, the lease is held, unless it was lost. */
+export interface Term extends StoreHeld {
+  /** The number of the term: its fencing token. */
+  readonly term: bigint
+}
 
 /** The work of one term. The term is over when the promise has settled. */
-export type TermWork = (term: bigint, signal: AbortSignal) => unknown
+export type TermWork = (term: Term) => unknown
 
-/** One period of leadership in this process: from the grant until the work has ended and the lease is given up. */
-export class Term {
+/** One term in this process: from the grant until the work has ended and the lease is given up. */
+export class TermRun {
   readonly number: bigint
   /** How the lease was lost; `undefined` while it is held, and after a release. */
   lost: LeaseLost | undefined
+  readonly #held: StoreHeld
   readonly #ending = new AbortableCall()
 
-  constructor(number: bigint) {
-    this.number = number
+  constructor(held: StoreHeld) {
+    this.number = held.fencingToken
+    this.#held = held
   }
 
   /**
@@ -26,7 +34,7 @@ export class Term {
     // Resigned or lost before the work began.
     if (signal.aborted) return undefined
     try {
-      await work(this.number, signal)
+      await work(extendHeld(this.#held, { signal, term: this.number }))
       return undefined
     } catch (error) {
       // Work that was aborted may reject with the reason of its signal, or with an error of a call that it aborted.

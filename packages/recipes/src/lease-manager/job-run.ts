@@ -6,6 +6,7 @@ import {
   LeaseNameError,
   LeaseUnauthorisedError,
   type Metadata,
+  type StoreHeld,
   type StoreLease,
 } from '@leasehold/core'
 import type { AbortableCall } from '@leasehold/core/store'
@@ -15,15 +16,8 @@ import { checkRecipe, recipeOf } from '../record-kind.js'
 import type { StoreOutage } from '../store-outage.js'
 import { pauseUntil } from '../waiting.js'
 
-/** The lease of a job, as its worker gets it. */
-export interface JobHeld {
-  /** Aborted when the lease is lost. */
-  readonly signal: AbortSignal
-  readonly fencingToken: bigint
-}
-
 /** Does one job, under the lease of its key. */
-export type JobWorker<J> = (job: J, held: JobHeld) => Promise<unknown>
+export type JobWorker<J> = (job: J, held: StoreHeld) => Promise<unknown>
 
 /** The keys of the jobs of a list that are done. */
 export interface ProcessedJobs {
@@ -140,7 +134,7 @@ export class JobRun<J> {
     return this.#worked.has(key) && doneBy === this.#options.mark.doneBy ? 'done' : 'done-elsewhere'
   }
 
-  async #do(lease: StoreLease, key: string, job: J, held: JobHeld): Promise<Outcome> {
+  async #do(lease: StoreLease, key: string, job: J, held: StoreHeld): Promise<Outcome> {
     const { mark, worker } = this.#options
     const { previous } = lease
     if (this.#isDone(lease, previous)) return this.#found(key, previous)

@@ -1,45 +1,28 @@
 import {
   type AcquireOptions,
-  defaultLogger,
   LeaseConfigurationError,
   type LeaseLost,
   type LeaseStore,
-  LeaseTimeoutError,
-  LeaseUnavailableError,
   type StoreLease,
 } from '@leasehold/core'
-import {
-  AbortableCall,
-  backoff,
-  checkOptionNames,
-  checkWork,
-  keptAlive,
-  type OptionNames,
-  systemRandom,
-} from '@leasehold/core/store'
+import { backoff, checkOptionNames, checkWork, keptAlive, type OptionNames, systemRandom } from '@leasehold/core/store'
 import { checkDuration, checkFunction, checkSignal } from '../acquire-options.js'
 import { FirstAbort } from '../first-abort.js'
 import { InFlight } from '../in-flight.js'
 import { KeyedLeases } from '../keyed-leases.js'
 import { checkMetadataRoom } from '../metadata-room.js'
-import { RecipeEvents } from '../recipe-events.js'
+import { Recipe, type RecipeEvents } from '../recipe.js'
 import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { ofRecipe } from '../record-kind.js'
-import { report } from '../report.js'
-import { StoreOutage } from '../store-outage.js'
-import { endsWithin, pauseUntil } from '../waiting.js'
+import { pauseUntil } from '../waiting.js'
 import { FailedJobsError } from './failed-jobs-error.js'
 import { JobRun, type JobWorker, type ProcessedJobs } from './job-run.js'
 
 /** The events of a `LeaseManager`, and their arguments. */
-export interface LeaseManagerEvents {
+export interface LeaseManagerEvents extends RecipeEvents {
   /** A lease was lost: once for each grant. */
   lost: [name: string, lost: LeaseLost]
-  /** A failure in the background. Without a listener, the logger gets it. */
-  error: [error: unknown]
 }
-
-export type LeaseManagerListener<E extends keyof LeaseManagerEvents> = (...args: LeaseManagerEvents[E]) => void
 
 /** The options of a {@link LeaseManager}: those of its leases, and the following. */
 export interface LeaseManagerOptions extends Omit<RecipeOptions, 'name'> {
@@ -61,14 +44,7 @@ export interface ProcessEachOptions<J> {
   readonly signal?: AbortSignal | undefined
 }
 
-/** The options of `close` of a {@link LeaseManager}. */
-export interface CloseOptions {
-  /** The longest time for all releases, in milliseconds; twice the `operationTimeout` of the leases unless given. */
-  readonly within?: number | undefined
-}
-
 const optionNames: OptionNames<LeaseManagerOptions> = { ...recipeOptionNames, concurrency: true }
-const closeOptionNames: OptionNames<CloseOptions> = { within: true }
 const processOptionNames: OptionNames<ProcessEachOptions<never>> = {
   concurrency: true,
   key: true,
@@ -84,34 +60,29 @@ const LONGEST_PAUSE = 5_000
 /**
  * Holds leases on many names at once, and does lists of jobs that several processes share.
  *
- * Guaranteed: each lease keeps the rules of a lease; one `lost` event for each grant that is lost; `close` ends all leases
- * at once, and settles within its deadline. In `processEach`, a job whose mark was confirmed is not done again in the same
+ * Guaranteed: each lease keeps the rules of a lease; one `lost` event for each grant that is lost; `stop` ends all leases
+ * at once, and settles within its time. In `processEach`, a job whose mark was confirmed is not done again in the same
  * run, for as long as the store keeps the mark; no two processes do one job under valid leases at the same time.
  *
  * Not guaranteed: that a job starts once. The job of a process that died, or that lost its lease before the mark was
  * confirmed, is done again. Make jobs safe to repeat, or write their effects under the fencing token.
  */
-export class LeaseManager implements AsyncDisposable {
+export class LeaseManager extends Recipe<LeaseManagerEvents> {
   readonly #leases: KeyedLeases
   readonly #random: () => number
   readonly #inFlight: InFlight
-  readonly #events: RecipeEvents<LeaseManagerEvents>
-  readonly #closing = new AbortableCall()
-  #closed: Promise<void> | undefined
 
   /** Throws a `LeaseConfigurationError` if an option is invalid. */
   constructor(store: LeaseStore, options: LeaseManagerOptions = {}) {
     checkOptionNames('LeaseManager', options, optionNames)
-    const { concurrency = DEFAULT_CONCURRENCY, random = systemRandom, logger = defaultLogger } = options
+    const { concurrency = DEFAULT_CONCURRENCY, random = systemRandom } = options
     checkConcurrency('LeaseManager', concurrency)
+    super('lease manager', store, options)
     this.#leases = new KeyedLeases(store, options, 'manager', (name, lease) => {
-      lease.on('error', this.#events.report).on('lost', (lost) => this.#events.emit('lost', name, lost))
+      this.watch(lease).on('lost', (lost) => this.emit('lost', name, lost))
     })
     this.#random = random
     this.#inFlight = new InFlight(concurrency)
-    this.#events = new RecipeEvents('LeaseManager', logger, (event, error) =>
-      report(logger, 'error', `LeaseManager: a listener of '${event}' failed`, error),
-    )
   }
 
   /** The names that are held now. */
@@ -125,18 +96,8 @@ export class LeaseManager implements AsyncDisposable {
     return lease?.checkLease() === true ? lease : undefined
   }
 
-  on<E extends keyof LeaseManagerEvents>(event: E, listener: LeaseManagerListener<E>): this {
-    this.#events.on(event, listener)
-    return this
-  }
-
-  off<E extends keyof LeaseManagerEvents>(event: E, listener: LeaseManagerListener<E>): this {
-    this.#events.off(event, listener)
-    return this
-  }
-
   /**
-   * Acquires the lease on a name and renews it until `release`, `close` or its loss. Resolves with the lease, or with
+   * Acquires the lease on a name and renews it until `release`, `stop` or its loss. Resolves with the lease, or with
    * `undefined` if someone else has it, for longer than `wait`. Rejects as `acquire` of a lease does.
    */
   async acquireWithAutoRenew(name: string, options: AcquireOptions = {}): Promise<StoreLease | undefined> {
@@ -145,14 +106,14 @@ export class LeaseManager implements AsyncDisposable {
     checkDuration('wait', wait, { leaseName: name })
     const { clock } = this.#leases
     const startedAt = clock.now()
-    if (this.#closing.aborted) throw this.#closedError()
+    this.throwIfStopped()
     return await this.#leases.use(name, async (lease) => {
       // A wait takes few requests, and must not keep others from theirs.
       const once = wait > 0 ? { ...withoutPreempt, wait: 0 } : options
       if (await this.#inFlight.run(() => lease.acquire(once))) return lease
       const left = wait - (clock.now() - startedAt)
       if (left > 0 && (await lease.acquire({ ...options, wait: left }))) return lease
-      if (this.#closing.aborted) throw this.#closedError()
+      this.throwIfStopped()
       return undefined
     })
   }
@@ -173,19 +134,18 @@ export class LeaseManager implements AsyncDisposable {
     checkSignal(signal, {})
     const { clock } = this.#leases
     const until = clock.now() + wait
-    const outage = new StoreOutage(clock, this.#events.reportLine)
     for (;;) {
       const failures: unknown[] = []
       for (const name of asked) {
         signal?.throwIfAborted()
         if (this.#leases.get(name) !== undefined) continue
         const lease = await this.acquireWithAutoRenew(name, { ...options, wait: 0 }).catch((error: unknown) => {
-          if (error instanceof LeaseConfigurationError || this.#closing.aborted) throw error
+          if (error instanceof LeaseConfigurationError || this.stopping.aborted) throw error
           failures.push(error)
-          if (clock.now() < until) outage.onFailure(`'${name}' could not be asked for`, error)
+          if (clock.now() < until) this.outage.onFailure(`'${name}' could not be asked for`, error)
           return undefined
         })
-        if (failures.length === 0) outage.onAnswer()
+        if (failures.length === 0) this.outage.onAnswer()
         if (lease !== undefined) return lease
       }
       const left = until - clock.now()
@@ -207,7 +167,7 @@ export class LeaseManager implements AsyncDisposable {
    *
    * A worker that fails does not stop the others. Its job is not marked and not repeated by this call, and another process
    * may do it. At the end, `processEach` rejects with a `FailedJobsError`. It repeats requests that fail, with an `error`
-   * event, until they succeed, `signal` aborts, or the manager is closed. Rejects with a `LeaseConfigurationError` if the
+   * event, until they succeed, `signal` aborts, or the manager is stopped. Rejects with a `LeaseConfigurationError` if the
    * store keeps no metadata, or if two jobs have the same key.
    */
   async processEach<J = string>(
@@ -225,11 +185,10 @@ export class LeaseManager implements AsyncDisposable {
     const mark = ofRecipe('lease-manager', { doneBy: this.#leases.settings.owner, doneIn: run })
     const advice = 'use a shorter owner, or a shorter run'
     checkMetadataRoom('processEach', this.#leases.store, mark, 'to mark a job as done', { advice, owner: mark.doneBy })
-    const stop = new FirstAbort(this.#closing.signal, signal)
+    const stop = new FirstAbort(this.stopping.signal, signal)
     try {
       stop.signal.throwIfAborted()
-      const outage = new StoreOutage(this.#leases.clock, this.#events.reportLine)
-      const shared = { leases: this.#leases, mark, worker, outage, stop }
+      const shared = { leases: this.#leases, mark, worker, outage: this.outage, stop }
       const jobRun = new JobRun(shared, byKey(jobs, key))
       const processed = await keptAlive(this.#leases.clock, jobRun.process(concurrency))
       if (jobRun.failed.size > 0) throw new FailedJobsError(jobRun.failed, processed)
@@ -239,54 +198,14 @@ export class LeaseManager implements AsyncDisposable {
     }
   }
 
-  /**
-   * Ends all leases at once (the reason of the loss is `closed`) and releases them; later calls reject. Rejects with a
-   * `LeaseTimeoutError` if a release was not confirmed within the deadline: that name is free when its ttl is over. Rejects
-   * with a `LeaseConfigurationError` if an option is invalid, and then ends nothing.
-   */
-  async close(options: CloseOptions = {}): Promise<void> {
-    checkOptionNames('close', options, closeOptionNames)
-    checkDuration('within', options.within, {})
-    this.#closed ??= this.#closeAll(options)
-    await this.#closed
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.close()
-  }
-
-  async #closeAll(options: CloseOptions): Promise<void> {
-    const { settings, kept, clock, store } = this.#leases
-    const { within = 2 * settings.timeouts.operationTimeout } = options
-    this.#closing.abort(this.#closedError())
-    const left = new Set(kept.map(([, lease]) => lease))
-    const count = left.size
-    let cause: unknown
-    const closing = Array.from(left, async (lease) => {
-      try {
-        await lease.close()
-        left.delete(lease)
-      } catch (error) {
-        cause ??= error
-      }
-    })
-    await keptAlive(this.#leases.clock, endsWithin(clock, within, Promise.all(closing)))
-    if (left.size === 0) return
-    const message =
-      `${left.size} of ${count} leases were not released within ${within} ms: their names are free when their ttl is ` +
-      'over; give close more time, or look at the cause'
-    throw new LeaseTimeoutError(message, { owner: settings.owner, store: store.kind ?? 'custom', cause })
-  }
-
-  #closedError(): LeaseUnavailableError {
-    return new LeaseUnavailableError('this LeaseManager is closed: create another', {
-      owner: this.#leases.settings.owner,
-    })
+  /** @internal The reason of the losses is `closed`. */
+  protected override async end(timeout: number): Promise<void> {
+    await this.close(this.#leases.all, timeout)
   }
 
   async #pauseBetweenRounds(left: number, signal: AbortSignal | undefined): Promise<void> {
     const longest = Math.min(this.#leases.settings.timeouts.heartbeatTimeout / 4, LONGEST_PAUSE)
-    const ends = new FirstAbort(signal, this.#closing.signal)
+    const ends = new FirstAbort(signal, this.stopping.signal)
     await pauseUntil(this.#leases.clock, Math.min(left, backoff(0, longest, longest, this.#random)), ends)
     ends.forget()
     ends.signal.throwIfAborted()

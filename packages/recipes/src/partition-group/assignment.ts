@@ -5,9 +5,10 @@ import {
   LeaseLostError,
   type LeaseStore,
   LeaseTimeoutError,
+  type StoreHeld,
   type StoreLease,
 } from '@leasehold/core'
-import { AbortableCall } from '@leasehold/core/store'
+import { AbortableCall, extendHeld, heldOf } from '@leasehold/core/store'
 import { aborts } from '../aborts.js'
 import type { InFlight } from '../in-flight.js'
 import { checkRecipe, ofRecipe } from '../record-kind.js'
@@ -15,10 +16,11 @@ import type { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 
 /** A partition that this worker owns, from its grant until it is handed over or lost. */
-export interface AssignedPartition {
+export interface AssignedPartition extends StoreHeld {
+  readonly partition: number
   /**
    * Aborts when the work on the partition has to end. During a hand-over, the lease is still held until the work has ended,
-   * for `drainTimeout` at most: `save` still works. After a loss, it is not. `signal.reason` is a `LeaseLostError` with the
+   * for `stopTimeout` at most: `save` still works. After a loss, it is not. `signal.reason` is a `LeaseLostError` with the
    * reason: `released` for a hand-over.
    */
   readonly signal: AbortSignal
@@ -32,12 +34,10 @@ export interface AssignedPartition {
    * example because it is too large.
    */
   save(position: string): Promise<boolean>
-  /** Whether the partition is held now: compares clocks, without I/O. */
-  checkLease(): boolean
 }
 
 /** The work on a partition. */
-export type PartitionWork = (partition: number, assigned: AssignedPartition) => unknown
+export type PartitionWork = (assigned: AssignedPartition) => unknown
 
 /** The parts of a group that its assignments share. */
 export interface AssignmentContext {
@@ -47,7 +47,8 @@ export interface AssignmentContext {
   readonly leaseOptions: CreateLeaseOptions
   readonly clock: Clock
   readonly work: PartitionWork
-  readonly drainTimeout: number
+  /** For how long the work on a partition may go on after it was given up. */
+  readonly stopTimeout: number
   /** The pause between two attempts to claim a partition that is held. */
   readonly interval: number
   /** Claims that wait for their turn. */
@@ -57,7 +58,7 @@ export interface AssignmentContext {
   /** Gets the claims that failed and are repeated. */
   readonly claims: StoreOutage
   readonly keepAlive: boolean
-  readonly report: (message: string, error: unknown) => void
+  readonly report: (error: unknown, message: string) => void
 }
 
 /**
@@ -72,6 +73,8 @@ export class Assignment {
   readonly #lease: StoreLease
   readonly #claiming = new AbortableCall()
   readonly #working = new AbortableCall()
+  /** The time of the work after the end, in milliseconds, where that is not `stopTimeout`. */
+  #limit: number | undefined
   #state: 'claiming' | 'held' | 'draining' | 'lost' = 'claiming'
   /** Settles when the work has ended, which may be after its time. */
   #worked: Promise<unknown> | undefined
@@ -88,8 +91,9 @@ export class Assignment {
     return this.#state
   }
 
-  /** Gives the partition up: a claim at once, a held partition when its work has ended. */
-  giveUp(): void {
+  /** Gives the partition up: a claim at once, a held partition when its work has ended, or has had its time. */
+  giveUp(limit?: number): void {
+    this.#limit ??= limit
     this.#claiming.abort()
     if (this.#state !== 'held') return
     const { name } = this.#context
@@ -137,30 +141,31 @@ export class Assignment {
 
   /** Resolves when the work on the partition has ended, or has had its time after the end of the assignment. */
   async #work(): Promise<void> {
-    const { clock, work, drainTimeout, report, name } = this.#context
+    const { clock, work, stopTimeout, report, name } = this.#context
     const { signal } = this.#working
     const lease = this.#lease
-    const assigned: AssignedPartition = {
+    const { fencingToken = 0n } = lease
+    const assigned: AssignedPartition = extendHeld(heldOf(lease, { signal: lease.signal, fencingToken }), {
       signal,
-      fencingToken: lease.fencingToken ?? 0n,
+      partition: this.partition,
       position: lease.previous?.position,
-      save: (position) => lease.update(ofRecipe('partition-group', { position })),
-      checkLease: () => lease.checkLease(),
-    }
+      save: (position: string) => lease.update(ofRecipe('partition-group', { position })),
+    })
     const begin = async (): Promise<unknown> => {
       checkRecipe('partition-group', lease.previous, this.#details)
-      return work(this.partition, assigned)
+      return work(assigned)
     }
     const working = begin().catch((error) => {
-      if (!isReasonOf(signal, error)) report(`the work on partition ${this.partition} failed`, error)
+      if (!isReasonOf(signal, error)) report(error, `the work on partition ${this.partition} failed`)
       if (!signal.aborted) this.#end('draining', error)
     })
     this.#worked = working
     await new Promise<void>((resolve) => this.#working.onAbort(resolve))
-    if (await endsWithin(clock, drainTimeout, working)) return
-    const message = `the work on partition ${this.partition} of '${name}' did not end within ${drainTimeout} ms and is left behind`
-    const advice = 'end it when its signal aborts, or raise drainTimeout'
-    report(message, new LeaseTimeoutError(`${message}: ${advice}`, this.#details))
+    const limit = this.#limit ?? stopTimeout
+    if (await endsWithin(clock, limit, working)) return
+    const message = `the work on partition ${this.partition} of '${name}' did not end within ${limit} ms and is left behind`
+    const advice = 'end it when its signal aborts, or raise stopTimeout'
+    report(new LeaseTimeoutError(`${message}: ${advice}`, this.#details), message)
   }
 
   #end(state: 'draining' | 'lost', reason: unknown): void {
@@ -174,7 +179,7 @@ export class Assignment {
     try {
       await requests.run(() => this.#lease.release())
     } catch (error) {
-      report(`partition ${this.partition} could not be released, and stays locked until its ttl is over`, error)
+      report(error, `partition ${this.partition} could not be released, and stays locked until its ttl is over`)
     }
   }
 

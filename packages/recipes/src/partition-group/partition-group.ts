@@ -1,30 +1,10 @@
-import {
-  type Clock,
-  createLease,
-  defaultLogger,
-  LeaseConfigurationError,
-  type LeaseStore,
-  systemClock,
-  TimeoutSettings,
-} from '@leasehold/core'
-import {
-  AbortableCall,
-  checkLeaseName,
-  checkOptionNames,
-  keptAlive,
-  type OptionNames,
-  systemRandom,
-} from '@leasehold/core/store'
+import { createLease, defaultLogger, LeaseConfigurationError, type LeaseStore, TimeoutSettings } from '@leasehold/core'
+import { checkLeaseName, checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store'
 import { InFlight } from '../in-flight.js'
 import { roomOf } from '../metadata-room.js'
-import { RecipeEvents } from '../recipe-events.js'
-import {
-  checkKeepAlive,
-  leaseOptionsOf,
-  type StartedRecipeOptions,
-  startedRecipeOptionNames,
-} from '../recipe-options.js'
-import { callGuarded, report } from '../report.js'
+import { type RecipeEvents, StartedRecipe } from '../recipe.js'
+import { leaseOptionsOf, type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
+import { callGuarded } from '../report.js'
 import { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { Assignment, type AssignmentContext, type PartitionWork } from './assignment.js'
@@ -45,29 +25,22 @@ export interface PartitionGroupOptions extends StartedRecipeOptions {
    * soon after the signal has aborted. A partition whose work rejects is released, and claimed again in the next round.
    */
   readonly onAssigned: PartitionWork
-  /** For how long the work on a partition may go on after its signal has aborted, in milliseconds; 30 s unless given. */
-  readonly drainTimeout?: number | undefined
   /** The time between two rounds, in milliseconds: in each, the worker looks at the group. The heartbeat interval unless given. */
   readonly rebalanceInterval?: number | undefined
 }
 
 /** The events of a `PartitionGroup`, and their arguments. */
-export interface PartitionGroupEvents {
+export interface PartitionGroupEvents extends RecipeEvents {
   /** A running worker has another number of partitions: once for each number, until no worker has it any more. */
   differs: [partitions: number]
 }
-
-export type PartitionGroupListener<E extends keyof PartitionGroupEvents> = (...args: PartitionGroupEvents[E]) => void
 
 const optionNames: OptionNames<PartitionGroupOptions> = {
   ...startedRecipeOptionNames,
   partitions: true,
   onAssigned: true,
-  drainTimeout: true,
   rebalanceInterval: true,
 }
-
-const DEFAULT_DRAIN_TIMEOUT = 30_000
 
 /** The most requests to the store that one group has under way, and the most claims that wait. */
 const MOST_REQUESTS = 64
@@ -86,7 +59,7 @@ const MOST_REQUESTS = 64
  *
  * Needs a store that lists leases and keeps metadata.
  */
-export class PartitionGroup implements AsyncDisposable {
+export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
   /** The owner of the leases of this worker. */
   readonly owner: string
   readonly #options: PartitionGroupOptions
@@ -95,30 +68,25 @@ export class PartitionGroup implements AsyncDisposable {
   readonly #context: AssignmentContext
   /** The claims and the partitions of this worker, by partition: the oldest first. */
   readonly #assignments = new Map<number, Assignment>()
-  readonly #rounds = new AbortableCall()
   /** The partitions that this worker claims. */
   #claims: readonly number[] = []
-  readonly #events: RecipeEvents<PartitionGroupEvents>
   /** Those of the workers that were seen in the last round. */
   #otherNumbers: ReadonlySet<number> = new Set()
-  #running: Promise<void> | undefined
-  #stopping: Promise<void> | undefined
+  #leaving: Promise<void> | undefined
 
   /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid, or the store lacks an ability. */
   constructor(store: LeaseStore, options: PartitionGroupOptions) {
-    const { name, clock = systemClock, drainTimeout = DEFAULT_DRAIN_TIMEOUT, random = systemRandom } = options
+    const { name, random = systemRandom } = options
     checkOptionNames('PartitionGroup', options, optionNames, { leaseName: name })
     checkLeaseName(name)
-    checkKeepAlive(options)
+    super('partition group', store, options)
+    const { clock } = this
     const timeouts = new TimeoutSettings(leaseOptionsOf(options))
     const { rebalanceInterval = timeouts.heartbeatInterval, partitions } = options
     checkStore(store, name)
-    checkOptions(store, { ...options, drainTimeout, rebalanceInterval }, timeouts)
+    checkOptions(store, { ...options, rebalanceInterval }, timeouts)
     this.#options = options
     this.#operationTimeout = timeouts.operationTimeout
-    this.#events = new RecipeEvents(`partitions of '${name}'`, options.logger, (event, error) =>
-      this.#report(`a listener of '${event}' failed`, error),
-    )
     // One owner for all leases of this worker.
     this.owner = createLease(store, name, leaseOptionsOf(options)).settings.owner
     const leaseOptions = { ...leaseOptionsOf(options), owner: this.owner }
@@ -128,13 +96,13 @@ export class PartitionGroup implements AsyncDisposable {
       leaseOptions,
       clock,
       work: options.onAssigned,
-      drainTimeout,
+      stopTimeout: this.stopTimeout,
       interval: rebalanceInterval,
       waits: new InFlight(MOST_REQUESTS),
       requests: new InFlight(MOST_REQUESTS),
-      claims: this.#createOutage(clock),
-      keepAlive: options.keepAlive ?? true,
-      report: (message, error) => this.#report(message, error),
+      claims: new StoreOutage(clock, this.reportLine),
+      keepAlive: this.keepAlive,
+      report: this.report,
     }
     const { operationTimeout } = timeouts
     const memberOptions = { ...leaseOptions, operationTimeout, maxHold: undefined }
@@ -147,53 +115,30 @@ export class PartitionGroup implements AsyncDisposable {
     return [...held, ...draining].sort((one, other) => one - other)
   }
 
-  on<E extends keyof PartitionGroupEvents>(event: E, listener: PartitionGroupListener<E>): this {
-    this.#events.on(event, listener)
-    return this
-  }
-
-  off<E extends keyof PartitionGroupEvents>(event: E, listener: PartitionGroupListener<E>): this {
-    this.#events.off(event, listener)
-    return this
-  }
-
-  /** Joins the group. Its first partitions come a round later, when it has seen the other workers. */
-  start(): void {
-    if (this.#stopping === undefined)
-      this.#running ??= keptAlive(this.#context.clock, this.#run(), this.#options.keepAlive)
-  }
-
-  /**
-   * Leaves the group: drains and hands over all partitions. Resolves when that is done, `drainTimeout` and three operation
-   * timeouts later at the latest. Never rejects. A stopped group is not started again.
-   */
-  stop(): Promise<void> {
-    this.#stopping ??= keptAlive(this.#context.clock, this.#stop())
-    return this.#stopping
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.stop()
-  }
-
-  async #run(): Promise<void> {
+  /** @internal The first partitions come a round after the start, when the worker has seen the others. */
+  protected override async act(): Promise<void> {
     const { random = systemRandom } = this.#options
-    const { clock, interval } = this.#context
-    const outage = this.#createOutage(clock)
-    while (!this.#rounds.aborted) {
+    while (!this.stopping.aborted) {
       try {
         await this.#round()
-        outage.onAnswer()
+        this.outage.onAnswer()
       } catch (error) {
-        if (!this.#rounds.aborted) outage.onFailure('a round failed', error)
+        if (!this.stopping.aborted) this.outage.onFailure('a round failed', error)
       }
       // Jitter, so that workers that started together do not ask the store together.
-      await pauseUntil(clock, interval * (0.9 + 0.2 * random()), this.#rounds)
+      await pauseUntil(this.clock, this.#context.interval * (0.9 + 0.2 * random()), this.stopping)
     }
   }
 
+  /** @internal Drains and hands over all partitions, within three operation timeouts after `timeout`. Never rejects. */
+  protected override async end(timeout: number): Promise<void> {
+    this.#claims = []
+    this.#leaving ??= this.#leave(timeout)
+    await endsWithin(this.clock, timeout + 3 * this.#operationTimeout, this.#leaving)
+  }
+
   async #round(): Promise<void> {
-    const { signal } = this.#rounds
+    const { signal } = this.stopping
     if (!this.#membership.isMember) {
       await this.#membership.join(this.#share, signal)
       return
@@ -216,18 +161,18 @@ export class PartitionGroup implements AsyncDisposable {
 
   /** Reports each other number of partitions once, until no worker has it any more. */
   #noteNumbers(others: readonly Member[]): void {
-    const { name, partitions, logger = defaultLogger } = this.#options
+    const { name, partitions } = this.#options
     const found = new Set(others.map((other) => other.partitions).filter((number) => number !== partitions))
     for (const number of found) {
       if (this.#otherNumbers.has(number)) continue
       const message =
-        `partitions of '${name}': this worker has ${partitions} partitions, and another one has ${number}: ` +
+        `partition group '${name}': this worker has ${partitions} partitions, and another one has ${number}: ` +
         `only workers that have ${Math.max(partitions, number)} own those from ${Math.min(partitions, number)} on`
       callGuarded(
-        () => logger.warn(message),
+        () => this.logger.warn(message),
         () => defaultLogger.warn(message),
       )
-      this.#events.emit('differs', number)
+      this.emit('differs', number)
     }
     this.#otherNumbers = found
   }
@@ -251,32 +196,15 @@ export class PartitionGroup implements AsyncDisposable {
 
   /** The record is written in the background: a write that is not confirmed is repeated in the next round. */
   #show(isLeaving: boolean): void {
-    this.#membership.show(this.#share, isLeaving).catch((error) => this.#report('the share could not be shown', error))
+    this.#membership.show(this.#share, isLeaving).catch((error) => this.report(error, 'the share could not be shown'))
   }
 
-  async #stop(): Promise<void> {
-    this.#rounds.abort(new Error('the group was stopped'))
-    this.#claims = []
-    const { clock, drainTimeout } = this.#context
-    await endsWithin(clock, drainTimeout + 3 * this.#operationTimeout, this.#leave())
-  }
-
-  async #leave(): Promise<void> {
-    for (const assignment of this.#assignments.values()) assignment.giveUp()
+  async #leave(timeout: number): Promise<void> {
+    for (const assignment of this.#assignments.values()) assignment.giveUp(timeout)
     if (this.#membership.isMember) this.#show(true)
     await Promise.all([...this.#assignments.values()].map(({ ended }) => ended))
-    await this.#running
-    await this.#membership.leave().catch((error) => this.#report('the place in the group could not be released', error))
-  }
-
-  #createOutage(clock: Clock): StoreOutage {
-    const { name, logger = defaultLogger } = this.#options
-    return new StoreOutage(clock, (line) => report(logger, 'warn', `partitions of '${name}': ${line}`, undefined))
-  }
-
-  #report(message: string, error: unknown): void {
-    const { name, logger = defaultLogger } = this.#options
-    report(logger, 'error', `partitions of '${name}': ${message}`, error)
+    await this.running
+    await this.#membership.leave().catch((error) => this.report(error, 'the place in the group could not be released'))
   }
 }
 
@@ -293,7 +221,7 @@ function checkStore(store: LeaseStore, leaseName: string): void {
 }
 
 function checkOptions(store: LeaseStore, options: PartitionGroupOptions, { heartbeatTimeout }: TimeoutSettings): void {
-  const { name, partitions, onAssigned, drainTimeout, rebalanceInterval } = options
+  const { name, partitions, onAssigned, rebalanceInterval } = options
   const details = { leaseName: name, store: store.kind ?? 'custom' }
   const fail = (message: string): never => {
     throw new LeaseConfigurationError(message, details)
@@ -306,10 +234,7 @@ function checkOptions(store: LeaseStore, options: PartitionGroupOptions, { heart
     fail(`partitions is ${partitions}, but a record of this store has room for ${largest}: form several groups`)
   }
   if (typeof onAssigned !== 'function') fail(`onAssigned must be a function, not ${typeof onAssigned}`)
-  if (!(isFiniteNumber(drainTimeout) && drainTimeout >= 0)) {
-    fail(`drainTimeout must be a finite number of milliseconds, 0 or more, not ${String(drainTimeout)}`)
-  }
-  if (!(isFiniteNumber(rebalanceInterval) && rebalanceInterval > 0)) {
+  if (!(Number.isFinite(rebalanceInterval) && Number(rebalanceInterval) > 0)) {
     fail(`rebalanceInterval must be a positive, finite number of milliseconds, not ${String(rebalanceInterval)}`)
   }
   if (options.strategy === 'manual') {
@@ -318,8 +243,4 @@ function checkOptions(store: LeaseStore, options: PartitionGroupOptions, { heart
   if (heartbeatTimeout === Number.POSITIVE_INFINITY) {
     fail('heartbeatTimeout must be finite: the partitions of a dead worker are free only when its leases have expired')
   }
-}
-
-function isFiniteNumber(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value)
 }

@@ -1,6 +1,7 @@
 import { type Lease, LeaseConflictError, type LeaseStore } from '@leasehold/core'
 import { checkOptionNames } from '@leasehold/core/store'
 import { FirstAbort } from '../first-abort.js'
+import { Recipe } from '../recipe.js'
 import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import type { Attempt, Entry } from '../slots/attempt.js'
 import { EnteredLease } from '../slots/entered-lease.js'
@@ -27,7 +28,7 @@ export interface ReadWriteLeaseOptions extends RecipeOptions {
  * It does not guarantee that the work of a reader or writer has ended when its lease has: the resource has to check the
  * fencing token. A reader cannot become a writer, nor a writer a reader, without a release in between.
  */
-export class ReadWriteLease implements AsyncDisposable {
+export class ReadWriteLease extends Recipe {
   readonly name: string
   /** To read: held together with other readers. A reader is in a slot. */
   readonly shared: Lease
@@ -38,9 +39,10 @@ export class ReadWriteLease implements AsyncDisposable {
   /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid, or the store keeps no metadata. */
   constructor(store: LeaseStore, options: ReadWriteLeaseOptions) {
     checkOptionNames<ReadWriteLeaseOptions>('ReadWriteLease', options, { ...recipeOptionNames, readers: true })
+    super('read-write lease', store, options)
     const { name, readers } = options
     this.name = name
-    const turnstile = new Turnstile(store, 'readers', readers, options)
+    const turnstile = new Turnstile(store, 'readers', readers, options, this.watch)
     const shared: EnteredLease = new EnteredLease(turnstile, () => {
       if (!exclusive.isInUse) return undefined
       const message = `'${name}': this object writes, or waits to write, so it cannot read: release \`exclusive\` first`
@@ -58,13 +60,9 @@ export class ReadWriteLease implements AsyncDisposable {
     this.#leases = [shared, exclusive]
   }
 
-  /** Ends both leases for good: a holder is notified (`closed`), its grant is released, and later claims are rejected. */
-  async close(): Promise<void> {
-    await Promise.allSettled(this.#leases.map((lease) => lease.close()))
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
+  /** @internal Ends both leases: the reason of the losses is `closed`. */
+  protected override async end(timeout: number): Promise<void> {
+    await this.close(this.#leases, timeout)
   }
 }
 

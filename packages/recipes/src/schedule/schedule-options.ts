@@ -1,23 +1,16 @@
-import { createLease, type LeaseStore, type StoreLease, TimeoutSettings } from '@leasehold/core'
+import { createLease, type LeaseStore, type StoreHeld, type StoreLease, TimeoutSettings } from '@leasehold/core'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
 import { checkMetadataRoom, roomOf } from '../metadata-room.js'
-import {
-  checkKeepAlive,
-  leaseOptionsOf,
-  type StartedRecipeOptions,
-  startedRecipeOptionNames,
-} from '../recipe-options.js'
+import { leaseOptionsOf, type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
 import { type ScheduledRun, toMetadata } from './schedule-record.js'
 import { type TimetableOptions, wrong } from './timetable.js'
 
 /** One tick, as the work gets it. */
-export interface Tick {
+export interface Tick extends StoreHeld {
   /** When it was due. */
   readonly due: Date
   /** Aborted when the lease is lost, after `atMostFor`, and by `stop()`. */
   readonly signal: AbortSignal
-  /** Larger for every later run: send it with each write. */
-  readonly fencingToken: bigint
 }
 
 export type ScheduledWork = (tick: Tick) => unknown
@@ -60,7 +53,6 @@ const optionNames: OptionNames<ScheduleOptions> = {
 export function checkOptions(options: ScheduleOptions): void {
   checkOptionNames('Schedule', options, optionNames, { leaseName: options.name })
   const { work, atMostFor, atLeastFor = 0, missed = 'skip', now, every } = options
-  checkKeepAlive(options)
   if (typeof work !== 'function') throw wrong(`work must be a function, not ${typeof work}`)
   if (now !== undefined && typeof now !== 'function') throw wrong(`now must be a function, not ${typeof now}`)
   if (atMostFor !== undefined && !(typeof atMostFor === 'number' && atMostFor > 0)) {

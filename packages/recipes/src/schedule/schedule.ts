@@ -1,35 +1,15 @@
-import {
-  type Clock,
-  defaultLogger,
-  isLocked,
-  type LeaseRecord,
-  type LeaseStore,
-  LeaseUnavailableError,
-  type Logger,
-  readLease,
-  type StoreLease,
-  systemClock,
-} from '@leasehold/core'
-import {
-  AbortableCall,
-  checkOptionNames,
-  guardClock,
-  guardRandom,
-  keptAlive,
-  readGuarded,
-  systemRandom,
-} from '@leasehold/core/store'
+import { defaultLogger, isLocked, type LeaseRecord, type LeaseStore, readLease, type StoreLease } from '@leasehold/core'
+import { guardRandom, readGuarded, systemRandom } from '@leasehold/core/store'
 import { roomOf } from '../metadata-room.js'
-import { RecipeEvents } from '../recipe-events.js'
-import { callGuarded, report } from '../report.js'
-import { StoreOutage } from '../store-outage.js'
+import { type RecipeEvents, StartedRecipe } from '../recipe.js'
+import { callGuarded } from '../report.js'
 import { pauseUntil } from '../waiting.js'
 import { wallClock } from '../wall-clock.js'
 import { OtherPlan } from './other-plan.js'
 import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
 import { endedRun, fromMetadata, type ScheduledRun } from './schedule-record.js'
 import { type TickFate, TickRunner } from './tick-runner.js'
-import { createTimetable, LAST_INSTANT, type Timetable, wrong } from './timetable.js'
+import { createTimetable, LAST_INSTANT, type Timetable } from './timetable.js'
 
 /** The state of a schedule, over all instances. */
 export interface ScheduleStatus {
@@ -41,21 +21,14 @@ export interface ScheduleStatus {
   readonly last: ScheduledRun | undefined
 }
 
-export interface ScheduleStopOptions {
-  /** For how long the work in progress may go on before its signal is aborted, in milliseconds; 0 unless given. */
-  readonly wait?: number | undefined
-}
-
 /** The events of a `Schedule`, and their arguments. */
-export interface ScheduleEvents {
+export interface ScheduleEvents extends RecipeEvents {
   /**
    * Another instance runs the schedule of this name with another expression, interval, anchor or time zone, which is the
    * argument as a text. Emitted once. It passes with a rolling deployment; otherwise two schedules have the same name.
    */
   differs: [plan: string]
 }
-
-export type ScheduleListener<E extends keyof ScheduleEvents> = (...args: ScheduleEvents[E]) => void
 
 /** The longest sleep in milliseconds: the wall clock may be set meanwhile. */
 const LONGEST_SLEEP = 30_000
@@ -83,97 +56,48 @@ const LATENESS_WITHOUT_RECORD = 1_000
  * not run again. Where the store keeps no metadata, a tick can be run twice if the clocks of two instances differ by
  * `atLeastFor` or more, or if the holder dies.
  */
-export class Schedule implements AsyncDisposable {
+export class Schedule extends StartedRecipe<ScheduleEvents> {
   readonly #store: LeaseStore
   readonly #options: ScheduleOptions
   readonly #lease: StoreLease
-  readonly #clock: Clock
-  readonly #logger: Logger
   readonly #random: () => number
-  readonly #events: RecipeEvents<ScheduleEvents>
   readonly #otherPlan: OtherPlan
   readonly #table: Timetable
   readonly #runner: TickRunner
   readonly #keepsTicks: boolean
-  readonly #stopped = new AbortableCall()
-  readonly #outage: StoreOutage
-  #attending: Promise<void> | undefined
 
   /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid. */
   constructor(store: LeaseStore, options: ScheduleOptions) {
     checkOptions(options)
-    const { clock: given = systemClock, logger = defaultLogger, random = systemRandom } = options
-    const clock = guardClock(given, (error) => this.#report('the clock failed', error))
+    super('schedule', store, options)
+    const { random = systemRandom } = options
     this.#store = store
     this.#options = options
-    this.#clock = clock
-    this.#logger = logger
-    this.#random = guardRandom(random, (error) => this.#report('random() failed', error))
-    this.#events = new RecipeEvents(`schedule '${options.name}'`, logger, (event, error) =>
-      this.#report(`a listener of '${event}' failed`, error),
-    )
-    this.#outage = new StoreOutage(clock, (line) =>
-      report(logger, 'warn', `schedule '${options.name}': ${line}`, undefined),
-    )
+    this.#random = guardRandom(random, (error) => this.report(error, 'random() failed'))
     this.#table = createTimetable(options, this.#wall())
     this.#otherPlan = new OtherPlan(this.#table.plan, (plan) => this.#onOtherPlan(plan))
     this.#lease = createScheduleLease(store, options)
+    this.watch(this.#lease)
     this.#keepsTicks = keepsTicks(store, this.#lease, options)
     this.#runner = new TickRunner(this.#lease, options, {
-      clock,
+      clock: this.clock,
       wall: () => this.#wall(),
       room: this.#keepsTicks ? roomOf(store) : 0,
       plan: this.#table.plan,
-      report: (message, error) => this.#report(message, error),
+      report: this.report,
     })
   }
 
-  /** Begins to attend to the ticks; no effect if it has begun. Errors, also of the work, go to the logger. */
-  start(): this {
-    const { name } = this.#options
-    if (this.#stopped.aborted) {
-      throw new LeaseUnavailableError(`schedule '${name}' was stopped: make another one`, { leaseName: name })
-    }
-    this.#attending ??= keptAlive(this.#clock, this.#attend(), this.#options.keepAlive)
-    return this
-  }
-
-  on<E extends keyof ScheduleEvents>(event: E, listener: ScheduleListener<E>): this {
-    this.#events.on(event, listener)
-    return this
-  }
-
-  off<E extends keyof ScheduleEvents>(event: E, listener: ScheduleListener<E>): this {
-    this.#events.off(event, listener)
-    return this
-  }
-
-  /**
-   * Stops to attend to ticks. The work in progress may go on for `wait` milliseconds; then its signal is aborted, and its run
-   * is recorded as interrupted. Resolves when the lease is released: where the store keeps no metadata, after `atLeastFor`.
-   * Rejects with a `LeaseConfigurationError`, and does not stop, if an option is invalid.
-   */
-  async stop(options: ScheduleStopOptions = {}): Promise<void> {
-    const { wait = 0 } = options
-    checkOptionNames<ScheduleStopOptions>('stop', options, { wait: true }, { leaseName: this.#options.name })
-    if (!(typeof wait === 'number' && wait >= 0)) {
-      throw wrong(`wait must be 0 or more milliseconds, or Infinity, not ${String(wait)}`)
-    }
-    this.#stopped.abort()
+  /** @internal Where the store keeps no metadata, the lease is released after `atLeastFor`. */
+  protected override async end(timeout: number): Promise<void> {
+    this.#runner.interrupt(timeout)
     const { operationTimeout } = this.#lease.settings.timeouts
     const held = this.#keepsTicks ? 0 : (this.#options.atLeastFor ?? 0)
-    const cancels = [
-      wait > 0 ? this.#clock.schedule(wait, () => this.#runner.interrupt()) : this.#runner.interrupt(),
-      // A store that does not answer must not hold up the end.
-      this.#clock.schedule(wait + held + 4 * operationTimeout, () => void this.#close()),
-    ]
-    await keptAlive(this.#clock, Promise.resolve(this.#attending))
-    for (const cancel of cancels) cancel?.()
+    // A store that does not answer must not hold up the end.
+    const cancel = this.clock.schedule(timeout + held + 4 * operationTimeout, () => void this.#close())
+    await this.running
+    cancel()
     await this.#close()
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop()
   }
 
   /** The next tick, and the running and the last run of any instance, from the record. Rejects if it cannot be read. */
@@ -189,13 +113,13 @@ export class Schedule implements AsyncDisposable {
     }
   }
 
-  /** Attends to the ticks until it is stopped. Never rejects: a failure that nobody expects must not end the schedule. */
-  async #attend(): Promise<void> {
-    while (!this.#stopped.aborted) {
+  /** @internal Attends to the ticks. Never rejects: a failure that nobody expects must not end the schedule. */
+  protected override async act(): Promise<void> {
+    while (!this.stopping.aborted) {
       try {
         await this.#attendToTicks()
       } catch (error) {
-        this.#report('it failed, and goes on', error)
+        this.report(error, 'it failed, and goes on')
         await this.#pause(LONGEST_PAUSE)
       }
     }
@@ -207,7 +131,7 @@ export class Schedule implements AsyncDisposable {
     let after = this.#wall()
     const missed = isSkipping ? undefined : this.#table.latest(after)
     if (missed !== undefined) await this.#decide(missed, true)
-    while (!this.#stopped.aborted) {
+    while (!this.stopping.aborted) {
       // If the clock was set back, the record knows the ticks that were run already.
       after = Math.min(after, this.#wall())
       const next = this.#table.next(after)
@@ -236,7 +160,7 @@ export class Schedule implements AsyncDisposable {
   async #decide(first: number, isCatchUp: boolean): Promise<{ readonly last: number; readonly fate: string }> {
     let due = first
     let isOverrun = false
-    while (!this.#stopped.aborted) {
+    while (!this.stopping.aborted) {
       const fate = await this.#try(due, isOverrun, isCatchUp)
       if (fate === 'ran' || fate === 'decided' || fate === 'skipped') return { last: due, fate }
       if (fate === 'overrun') isOverrun = true
@@ -253,24 +177,24 @@ export class Schedule implements AsyncDisposable {
   /** One attempt. `overrun`: a run is in progress that was for an earlier tick. */
   async #try(due: number, isOverrun: boolean, isCatchUp: boolean): Promise<TickFate | 'overrun' | 'unknown'> {
     try {
-      if (!this.#keepsTicks) {
-        const fate = await this.#runner.run(due, false)
-        this.#outage.onAnswer()
-        return fate === 'refused' ? 'decided' : fate
-      }
-      const record = await this.#readRecord()
-      const found = fromMetadata(record?.metadata, { leaseName: this.#options.name })
-      const { tick, run } = found
-      this.#outage.onAnswer()
-      this.#otherPlan.onRecord(found)
-      if (tick === undefined ? isCatchUp : tick >= due) return 'decided'
-      if (isLocked(record)) return run?.outcome === 'running' ? 'overrun' : 'refused'
-      if (this.#stopped.aborted) return 'unknown'
-      return await this.#runner.run(due, isOverrun && this.#options.missed !== 'run-once')
+      const fate = await (this.#keepsTicks ? this.#lookAndRun(due, isOverrun, isCatchUp) : this.#runner.run(due, false))
+      this.outage.onAnswer()
+      return fate === 'refused' && !this.#keepsTicks ? 'decided' : fate
     } catch (error) {
-      if (!this.#stopped.aborted) this.#outage.onFailure('a tick could not be looked at', error)
+      if (!this.stopping.aborted) this.outage.onFailure('a tick could not be looked at', error)
       return 'unknown'
     }
+  }
+
+  async #lookAndRun(due: number, isOverrun: boolean, isCatchUp: boolean): Promise<TickFate | 'overrun' | 'unknown'> {
+    const record = await this.#readRecord()
+    const found = fromMetadata(record?.metadata, { leaseName: this.#options.name })
+    const { tick, run } = found
+    this.#otherPlan.onRecord(found)
+    if (tick === undefined ? isCatchUp : tick >= due) return 'decided'
+    if (isLocked(record)) return run?.outcome === 'running' ? 'overrun' : 'refused'
+    if (this.stopping.aborted) return 'unknown'
+    return await this.#runner.run(due, isOverrun && this.#options.missed !== 'run-once')
   }
 
   /** Resolves with whether the instant has come, by the wall clock; `false` also if that was set back. */
@@ -280,24 +204,24 @@ export class Schedule implements AsyncDisposable {
       if (now < latest - SMALLEST_STEP) return false
       latest = Math.max(latest, now)
       await this.#pause(Math.min(Math.ceil(instant - now), LONGEST_SLEEP))
-      if (this.#stopped.aborted) return false
+      if (this.stopping.aborted) return false
     }
     return true
   }
 
   /** A grant that could not be released expires. */
   async #close(): Promise<void> {
-    await this.#lease.close().catch((error: unknown) => this.#report('the lease could not be released', error))
+    await this.#lease.close().catch((error: unknown) => this.report(error, 'the lease could not be released'))
   }
 
   #readRecord(): Promise<LeaseRecord | undefined> {
     const { operationTimeout } = this.#lease.settings.timeouts
-    return readLease(this.#store, this.#options.name, { timeout: operationTimeout, clock: this.#clock })
+    return readLease(this.#store, this.#options.name, { timeout: operationTimeout, clock: this.clock })
   }
 
   /** Ends early when it is stopped. */
   async #pause(duration: number): Promise<void> {
-    await pauseUntil(this.#clock, duration, this.#stopped)
+    await pauseUntil(this.clock, duration, this.stopping)
   }
 
   /** The pause before an undecided tick is looked at again, with jitter. */
@@ -316,11 +240,11 @@ export class Schedule implements AsyncDisposable {
   #wall(): number {
     const { now } = this.#options
     if (now === undefined) return wallClock()
-    const onFailed = (error: unknown): void => this.#report('now() failed', error)
+    const onFailed = (error: unknown): void => this.report(error, 'now() failed')
     const date = readGuarded(now, onFailed)
     const instant = readGuarded(() => (date as Date).getTime(), onFailed)
     if (typeof instant === 'number' && Math.abs(instant) <= LAST_INSTANT) return instant
-    this.#report('now() returned an invalid date', undefined)
+    this.report(new Error('now() returned an invalid date'), 'now() failed')
     return wallClock()
   }
 
@@ -330,15 +254,9 @@ export class Schedule implements AsyncDisposable {
       `schedule '${name}': another instance runs it with '${plan}', and this one has '${this.#table.plan}'. If no deployment ` +
       'is under way, give one of the two schedules another name'
     callGuarded(
-      () => this.#logger.warn(message),
+      () => this.logger.warn(message),
       () => defaultLogger.warn(message),
     )
-    this.#events.emit('differs', plan)
-  }
-
-  #report(message: string, error: unknown): void {
-    // The clock of the user may fail before there is a lease.
-    const { name } = this.#options
-    report(this.#logger, 'error', `schedule '${name}': ${message}`, error)
+    this.emit('differs', plan)
   }
 }

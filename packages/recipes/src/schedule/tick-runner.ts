@@ -1,12 +1,12 @@
 import {
   type Clock,
-  type Held,
   LeaseHeldError,
   LeaseLostError,
   LeaseTimeoutError,
+  type StoreHeld,
   type StoreLease,
 } from '@leasehold/core'
-import { AbortableCall, untilAborted } from '@leasehold/core/store'
+import { AbortableCall, extendHeld, untilAborted } from '@leasehold/core/store'
 import { aborts } from '../aborts.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import type { ScheduleOptions } from './schedule-options.js'
@@ -34,7 +34,7 @@ interface Surroundings {
   readonly room: number
   /** That of the timetable, for the record. */
   readonly plan: string
-  readonly report: (message: string, error: unknown) => void
+  readonly report: (error: unknown, message: string) => void
 }
 
 interface Ended {
@@ -49,6 +49,8 @@ export class TickRunner {
   readonly #around: Surroundings
   /** Aborted when the work in progress is to end. */
   readonly #interrupted = new AbortableCall()
+  /** How long work may go on after a stop, in milliseconds; `undefined` before. */
+  #patience: number | undefined
   /** Aborted when the name need not be held any longer for `atLeastFor`. */
   readonly #leaving = new AbortableCall()
 
@@ -72,18 +74,22 @@ export class TickRunner {
     } catch (error) {
       if (error instanceof LeaseHeldError) return 'refused'
       if (!isStarted) throw error
-      this.#around.report(`the run of the tick ${shown(due)} was interrupted`, error)
+      this.#around.report(error, `the run of the tick ${shown(due)} was interrupted`)
       return 'ran'
     }
   }
 
-  /** Ends the work in progress, if there is one, and stops to hold the name for `atLeastFor` where the record suffices. */
-  interrupt(): void {
+  /**
+   * Ends the work in progress, if there is one, which may go on for `timeout` milliseconds, and stops to hold the name for
+   * `atLeastFor` where the record suffices.
+   */
+  interrupt(timeout: number): void {
+    this.#patience = timeout
     this.#interrupted.abort()
     if (this.#around.room > 0) this.#leaving.abort()
   }
 
-  async #decide(held: Held, due: number, isOverrun: boolean, begin: () => void): Promise<TickFate> {
+  async #decide(held: StoreHeld, due: number, isOverrun: boolean, begin: () => void): Promise<TickFate> {
     const { clock, report } = this.#around
     const { name: leaseName, owner } = this.#lease.settings
     const found = fromMetadata(this.#lease.previous, { leaseName, owner })
@@ -100,7 +106,7 @@ export class TickRunner {
     await this.#record(held, { tick: due, run, last: endedRun(found.run) })
     begin()
     const { outcome, error } = await this.#work(held, due)
-    if (error !== undefined) report(`the work of the tick ${shown(due)} failed`, error)
+    if (error !== undefined) report(error, `the work of the tick ${shown(due)} failed`)
     const failure = error === undefined ? {} : { error: shownError(error) }
     await this.#record(held, { tick: due, run: { ...run, outcome, endedAt: this.#wallTime(), ...failure } })
     await this.#holdUntil(startedAt + (this.#options.atLeastFor ?? 0))
@@ -108,7 +114,7 @@ export class TickRunner {
   }
 
   /** Rejects if the record was not written, or if that is unknown. */
-  async #record({ signal }: Held, record: ScheduleRecord): Promise<void> {
+  async #record({ signal }: StoreHeld, record: ScheduleRecord): Promise<void> {
     const { room, plan } = this.#around
     if (room === 0) return
     // A work may end after its grant was lost, and the lease may have been acquired for a later tick by then.
@@ -118,10 +124,11 @@ export class TickRunner {
     throw new LeaseLostError(message, { leaseName: name, owner, reason: 'expired' })
   }
 
-  /** Resolves when the work has ended, or a moment after it was aborted. */
-  async #work({ signal, fencingToken = 0n }: Held, due: number): Promise<Ended> {
+  /** Resolves when the work has ended, or some time after it was aborted. */
+  async #work(held: StoreHeld, due: number): Promise<Ended> {
     const { clock } = this.#around
     const { atMostFor = Number.POSITIVE_INFINITY, work } = this.#options
+    const { signal } = held
     const ending = new AbortableCall()
     let outcome: ScheduledOutcome = 'interrupted'
     const cancels = [
@@ -134,14 +141,14 @@ export class TickRunner {
     ]
     try {
       if (ending.aborted) return { outcome }
-      const tick = { due: new Date(due), signal: ending.signal, fencingToken }
+      const tick = extendHeld(held, { due: new Date(due), signal: ending.signal })
       const settled = (async () => await work(tick))().then(
         (): Ended => ({ outcome: 'done' }),
         (error: unknown): Ended => ({ outcome: 'failed', error: error ?? new Error('rejected without an error') }),
       )
       const ended = await untilAborted(settled, ending).catch(() => undefined)
       if (ended !== undefined && !ending.aborted) return ended
-      await endsWithin(clock, this.#lease.settings.timeouts.operationTimeout, settled)
+      await endsWithin(clock, this.#patience ?? this.#lease.settings.timeouts.operationTimeout, settled)
       return { outcome }
     } finally {
       for (const cancel of cancels) cancel()

@@ -1,4 +1,4 @@
-import type { Lease } from '@leasehold/core'
+import type { Held, Lease } from '@leasehold/core'
 import { EnteredLease } from '../slots/entered-lease.js'
 
 /**
@@ -15,9 +15,22 @@ export interface Permit extends Lease {
   close(): Promise<void>
 }
 
+/** A permit, as the work of `Semaphore.run` gets it. */
+export interface PermitHeld extends Held {
+  /** The number of its slot, from 0. */
+  readonly slot: number
+}
+
 /** A permit is in a slot. */
 export class SlotPermit extends EnteredLease implements Permit {
   get slot(): number | undefined {
     return this.entry?.slot
+  }
+
+  /** For work under the permit: a run begins in a slot. */
+  get slotInUse(): number {
+    const { slot } = this
+    if (slot === undefined) throw new Error('a run was started without a slot')
+    return slot
   }
 }

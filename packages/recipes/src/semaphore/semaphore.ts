@@ -1,10 +1,11 @@
-import { type AcquireOptions, type Held, type LeaseStore, LeaseUnavailableError } from '@leasehold/core'
-import { checkOptionNames, checkWork, keptAlive } from '@leasehold/core/store'
+import type { AcquireOptions, LeaseStore } from '@leasehold/core'
+import { checkOptionNames, checkWork, extendHeld, keptAlive } from '@leasehold/core/store'
 import { FirstAbort } from '../first-abort.js'
+import { Recipe } from '../recipe.js'
 import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
 import { Turnstile } from '../slots/turnstile.js'
 import { checkedCount } from '../slots/turnstile-record.js'
-import { type Permit, SlotPermit } from './permit.js'
+import { type Permit, type PermitHeld, SlotPermit } from './permit.js'
 import { resize } from './resizing.js'
 
 export interface SemaphoreOptions extends RecipeOptions {
@@ -32,21 +33,21 @@ export interface ResizeOptions {
  * It does not guarantee that the work of a holder has ended when its permit has: the work has to end on the signal, and a
  * resource has to check the fencing token of the slot. Waiters stand still for at most a ttl when the first of them dies.
  */
-export class Semaphore implements AsyncDisposable {
+export class Semaphore extends Recipe {
   readonly name: string
   readonly #turnstile: Turnstile
   /** The permits that are being acquired, and those of runs. */
   readonly #inUse = new Set<SlotPermit>()
   /** The permits that `acquire` returned. */
   readonly #given = new Set<SlotPermit>()
-  readonly #closing = new AbortController()
 
   /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid, or the store keeps no metadata. */
   constructor(store: LeaseStore, options: SemaphoreOptions) {
     checkOptionNames<SemaphoreOptions>('Semaphore', options, { ...recipeOptionNames, permits: true })
+    super('semaphore', store, options)
     const { name, permits } = options
     this.name = name
-    this.#turnstile = new Turnstile(store, 'permits', permits, options)
+    this.#turnstile = new Turnstile(store, 'permits', permits, options, this.watch)
   }
 
   /** How many permits there are, as far as this instance knows. It notices the `resize` of another with its next permit. */
@@ -59,6 +60,7 @@ export class Semaphore implements AsyncDisposable {
    * They reject with a `LeaseConfigurationError` if the name is that of a `ReadWriteLease`, or its record is damaged.
    */
   permit(): Permit {
+    this.throwIfStopped()
     return new SlotPermit(this.#turnstile)
   }
 
@@ -73,9 +75,11 @@ export class Semaphore implements AsyncDisposable {
   }
 
   /** Does the work under a permit. Runs of one semaphore overlap, each under a permit of its own. Rejects as `Lease.run` does. */
-  async run<T>(work: (held: Held, permit: Permit) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
+  async run<T>(work: (held: PermitHeld) => Promise<T>, options: AcquireOptions = {}): Promise<T> {
     checkWork('the work of Semaphore.run', work, this.#turnstile.details)
-    return await this.#use((permit) => permit.run((held) => work(held, permit), options))
+    return await this.#use((permit) =>
+      permit.run((held) => work(extendHeld(held, { slot: permit.slotInUse })), options),
+    )
   }
 
   /**
@@ -88,7 +92,7 @@ export class Semaphore implements AsyncDisposable {
     checkOptionNames<ResizeOptions>('resize', options, { signal: true }, this.#turnstile.details)
     const { signal } = options
     checkedCount('permits', permits, this.name)
-    const ends = new FirstAbort(signal, this.#closing.signal)
+    const ends = new FirstAbort(signal, this.closed)
     try {
       await keptAlive(this.#turnstile.clock, resize(this.#turnstile, permits, ends))
     } finally {
@@ -96,21 +100,15 @@ export class Semaphore implements AsyncDisposable {
     }
   }
 
-  /** Releases the permits of `acquire` and `run`, and ends their waits. Permits of `permit()` are their owners'. */
-  async close(): Promise<void> {
-    this.#closing.abort(
-      new LeaseUnavailableError(`the semaphore '${this.name}' was closed: make another one`, this.#turnstile.details),
-    )
-    await Promise.allSettled([...this.#inUse, ...this.#given].map((permit) => permit.close()))
+  /** @internal Ends the permits of `acquire` and `run`, and their waits. Permits of `permit()` are their owners'. */
+  protected override async end(timeout: number): Promise<void> {
+    const permits = [...this.#inUse, ...this.#given]
     this.#given.clear()
-  }
-
-  [Symbol.asyncDispose](): Promise<void> {
-    return this.close()
+    await this.close(permits, timeout)
   }
 
   async #use<T>(work: (permit: SlotPermit) => Promise<T>): Promise<T> {
-    this.#closing.signal.throwIfAborted()
+    this.throwIfStopped()
     const permit = new SlotPermit(this.#turnstile)
     this.#inUse.add(permit)
     try {

@@ -18,7 +18,8 @@ export class EnteredLease extends Lease {
   #entry: Entry | undefined
   #waiting: SharedAttempt
   #attempting: Promise<void> | undefined
-  #isClosed = false
+  /** The error of later claims, once it was closed. */
+  #closed: Error | undefined
 
   /** `refusal`: the error with which a claim is refused at once, if it is. */
   constructor(turnstile: Turnstile, refusal = (): Error | undefined => undefined) {
@@ -50,6 +51,10 @@ export class EnteredLease extends Lease {
     return this.#entry?.lease.checkLease() === true
   }
 
+  override get validUntil(): number {
+    return this.#entry?.lease.validUntil ?? 0
+  }
+
   override get fencingToken(): bigint | undefined {
     return this.#entry?.lease.fencingToken === undefined ? undefined : this.#entry.fencingToken
   }
@@ -61,7 +66,7 @@ export class EnteredLease extends Lease {
     if (this.#entry?.lease.checkLease() === true) {
       return await this.#entry.lease.acquire(onLost === undefined ? {} : { onLost })
     }
-    if (this.#isClosed) throw this.#closed()
+    if (this.#closed !== undefined) throw this.#closed
     const refusal = this.#refusal()
     if (refusal !== undefined) throw refusal
     signal?.throwIfAborted()
@@ -95,10 +100,10 @@ export class EnteredLease extends Lease {
   }
 
   /** Ends the lease for good: a holder is notified (`closed`), its grant is released, and later claims are rejected. */
-  async close(): Promise<void> {
-    this.#isClosed = true
+  async close(reason: Error = this.#usualReason()): Promise<void> {
+    this.#closed = reason
     const [entry, attempting] = [this.#entry, this.#attempting]
-    this.#withdraw().settle({ error: this.#closed() })
+    this.#withdraw().settle({ error: reason })
     await entry?.lease.close()
     await keptAlive(this.turnstile.clock, Promise.all([entry?.left, attempting]))
     this.#entry = undefined
@@ -168,7 +173,7 @@ export class EnteredLease extends Lease {
     return waiting
   }
 
-  #closed(): LeaseUnavailableError {
+  #usualReason(): LeaseUnavailableError {
     const { name, owner } = this.settings
     return new LeaseUnavailableError(`'${name}' was closed: make another one`, { leaseName: name, owner })
   }

@@ -45,6 +45,7 @@ export class Turnstile {
   readonly kind: SlotKind
   readonly #leaseOptions: CreateLeaseOptions
   readonly #logger: Logger
+  readonly #onLease: (lease: StoreLease) => unknown
   readonly #made: number
   #count: number
   /** Whether this instance has brought its number, or followed the one of the record. */
@@ -52,15 +53,22 @@ export class Turnstile {
 
   /**
    * `count`: the number of slots that this instance was made with. Throws a `LeaseConfigurationError` where the store lacks
-   * an ability, or an option is invalid.
+   * an ability, or an option is invalid. `onLease` gets each lease that is made.
    */
-  constructor(store: LeaseStore, kind: SlotKind, count: number, options: RecipeOptions) {
+  constructor(
+    store: LeaseStore,
+    kind: SlotKind,
+    count: number,
+    options: RecipeOptions,
+    onLease: (lease: StoreLease) => unknown,
+  ) {
     const { name, clock = systemClock, logger = defaultLogger } = options
     this.store = store
     this.name = name
     this.clock = guardClock(clock, (error) => report(logger, 'error', `'${name}': the clock failed`, error))
     this.kind = kind
     this.#logger = logger
+    this.#onLease = onLease
     this.#leaseOptions = leaseOptionsOf(options)
     this.#made = checkedCount(kind, count, name)
     this.#count = this.#made
@@ -86,7 +94,10 @@ export class Turnstile {
 
   /** A lease on the turnstile, or on a place beside it. */
   lease(place?: Place): StoreLease {
-    return createLease(this.store, place === undefined ? this.name : this.nameOf(place), this.#leaseOptions)
+    const name = place === undefined ? this.name : this.nameOf(place)
+    const lease = createLease(this.store, name, this.#leaseOptions)
+    this.#onLease(lease)
+    return lease
   }
 
   nameOf(place: Place): string {

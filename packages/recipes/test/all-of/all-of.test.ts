@@ -9,7 +9,7 @@ import {
   readLease,
   type StoreLease,
 } from '@leasehold/core'
-import { allOf, Semaphore } from '@leasehold/recipes'
+import { AllOf, Semaphore } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing/silent-logger'
 import { FaultyStore, TestLease, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -30,15 +30,15 @@ describe('the settings of a lease over several leases', () => {
   it('has the names of its parts as its name, their owner, and the times of the shortest ttl', () => {
     const { leases, environment, store } = leasesOn('b', 'a')
     const short = createLease(store, 'c', { owner: 'third', heartbeatTimeout: 2_000, clock: environment.clock })
-    expect(allOf(leases, environment).settings).toMatchObject({ name: 'a + b', owner: 'me' })
-    const { owner, timeouts } = allOf([...leases, short], environment).settings
+    expect(new AllOf(leases, environment).settings).toMatchObject({ name: 'a + b', owner: 'me' })
+    const { owner, timeouts } = new AllOf([...leases, short], environment).settings
     expect([owner, timeouts.heartbeatTimeout]).toEqual(['third', 2_000])
-    expect(allOf(leases, { name: 'transfer' }).settings.name).toBe('transfer')
+    expect(new AllOf(leases, { name: 'transfer' }).settings.name).toBe('transfer')
   })
 
   it('has a short name where those of the parts are too long', () => {
     const { leases } = leasesOn('a'.repeat(600), 'b'.repeat(600))
-    expect(allOf(leases).settings.name).toBe('2 leases')
+    expect(new AllOf(leases).settings.name).toBe('2 leases')
   })
 
   it('orders the parts by name in code units, and those of one name by the kind of store', () => {
@@ -46,41 +46,41 @@ describe('the settings of a lease over several leases', () => {
     const other = (kind: string): StoreLease => createLease(Object.assign(new MemoryLeaseStore(), { kind }), 'a')
     const [first, second, third] = [other('azure'), other('redis'), other('redis')]
     const inOrder = [leases[1], first, leases[2], second, third, leases[0]]
-    expect(allOf([second, third, ...leases, first]).leases.map((part) => inOrder.indexOf(part as StoreLease))).toEqual([
-      0, 1, 2, 3, 4, 5,
-    ])
+    expect(
+      new AllOf([second, third, ...leases, first]).leases.map((part) => inOrder.indexOf(part as StoreLease)),
+    ).toEqual([0, 1, 2, 3, 4, 5])
   })
 
   it('has the leases of a part that is made of several as its own parts, in their order', () => {
     const { leases } = leasesOn('a', 'z', 'n', 'b')
     const [a, z, n, b] = leases as unknown as [Lease, Lease, Lease, Lease]
-    const nested = allOf([allOf([z, allOf([a, b])], { name: 'm' }), n])
+    const nested = new AllOf([new AllOf([z, new AllOf([a, b])], { name: 'm' }), n])
     expect(nested.leases.map((part) => [a, b, n, z].indexOf(part))).toEqual([0, 1, 2, 3])
     expect(nested.settings.name).toBe('a + b + n + z')
   })
 
   it('refuses an empty list, and a value that is no lease', () => {
-    expect(() => allOf([])).toThrow(LeaseConfigurationError)
+    expect(() => new AllOf([])).toThrow(LeaseConfigurationError)
     for (const [value, shown] of [
       [null, 'null'],
       ['a', 'a'],
       [{}, 'an object'],
       [Promise.resolve(new TestLease()), 'an object'],
     ] as const) {
-      const refused = () => allOf([new TestLease(), value as unknown as Lease])
+      const refused = () => new AllOf([new TestLease(), value as unknown as Lease])
       expect(refused).toThrow(LeaseConfigurationError)
-      expect(refused).toThrow(`allOf was given ${shown} in place of a lease`)
+      expect(refused).toThrow(`AllOf was given ${shown} in place of a lease`)
     }
   })
 
   it('refuses one lease twice, also in a part of several, and two leases on one name of a store', () => {
     const { leases, store } = leasesOn('a', 'b')
     const refused = (...given: readonly Lease[]): void => {
-      expect(() => allOf(given)).toThrow(LeaseConfigurationError)
-      expect(() => allOf(given)).toThrow("allOf was given 'a' twice")
+      expect(() => new AllOf(given)).toThrow(LeaseConfigurationError)
+      expect(() => new AllOf(given)).toThrow("AllOf was given 'a' twice")
     }
     refused(...leases, ...leases)
-    refused(...leases, allOf(leases.slice(0, 1)))
+    refused(...leases, new AllOf(leases.slice(0, 1)))
     refused(...leases, createLease(store, 'a'))
     const semaphore = new Semaphore(store, { name: 'a', permits: 3 })
     refused(semaphore.permit(), semaphore.permit())
@@ -90,8 +90,8 @@ describe('the settings of a lease over several leases', () => {
     const { clock, leases, store, environment } = leasesOn('a', 'z', 'n')
     const [a, z, n] = leases as unknown as [Lease, Lease, Lease]
     const [otherZ, otherN] = ['z', 'n'].map((name) => createLease(store, name, { owner: 'other', clock }))
-    const nested = allOf([allOf([a, z], { name: 'm', ...environment }), n], environment)
-    const other = allOf([allOf([otherN as Lease], environment), otherZ as Lease], environment)
+    const nested = new AllOf([new AllOf([a, z], { name: 'm', ...environment }), n], environment)
+    const other = new AllOf([new AllOf([otherN as Lease], environment), otherZ as Lease], environment)
     const orders: string[] = []
     const use = async (name: string, whole: Lease): Promise<void> => {
       await whole.run(async () => void orders.push(name), { wait: Number.POSITIVE_INFINITY })
@@ -114,14 +114,14 @@ describe('acquire of a lease over several leases', () => {
     [{ grantId: 'x' }, /acquire has no option 'grantId'/],
     [{ ifMatch: 'x' }, /acquire has no option 'ifMatch'/],
   ])('rejects %j', async (options, message) => {
-    const whole = allOf([new TestLease()])
+    const whole = new AllOf([new TestLease()])
     await expect(whole.acquire(options as object)).rejects.toThrow(message)
     await expect(whole.acquire(options as object)).rejects.toBeInstanceOf(LeaseConfigurationError)
   })
 
   it('writes the metadata into the record of each part', async () => {
     const { leases, memory, clock, environment } = leasesOn('a', 'b')
-    const whole = allOf(leases, environment)
+    const whole = new AllOf(leases, environment)
     const held = whole.acquire({ metadata: { task: 'move' } })
     await clock.advance(10)
     expect(await held).toBe(true)
@@ -134,7 +134,7 @@ describe('acquire of a lease over several leases', () => {
     const { leases, clock, environment, other } = leasesOn('a', 'b')
     const [one, two] = [other('a'), other('b')]
     await settled(clock, Promise.all([one.acquire(), two.acquire()]))
-    const waiting = allOf(leases, environment).acquire({ wait: 5_000 })
+    const waiting = new AllOf(leases, environment).acquire({ wait: 5_000 })
     const answered: string[] = []
     void waiting.then((isHeld) => answered.push(`${isHeld} at ${clock.now() - startedAt}`))
     const startedAt = clock.now()
@@ -151,7 +151,7 @@ describe('acquire of a lease over several leases', () => {
   it('asks a lease that does not wait by itself again', async () => {
     const clock = new VirtualClock()
     const part = new TestLease({ answer: false })
-    const waiting = allOf([part], { clock }).acquire({ wait: 60_000 })
+    const waiting = new AllOf([part], { clock }).acquire({ wait: 60_000 })
     await clock.advance(11_000)
     part.answer = true
     await clock.advance(6_000)
@@ -162,14 +162,14 @@ describe('acquire of a lease over several leases', () => {
   it('rejects with the error of a part, and frees the parts before it', async () => {
     const failure = new LeaseUnavailableError('no answer', { leaseName: 'b' })
     const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b', answer: failure })]
-    const whole = allOf([one, two], { clock: new VirtualClock() })
+    const whole = new AllOf([one, two], { clock: new VirtualClock() })
     await expect(whole.acquire()).rejects.toBe(failure)
     expect([one.checkLease(), one.released]).toEqual([false, 1])
   })
 
   it('releases a part whose outcome is unknown', async () => {
     const two = new TestLease({ name: 'b', answer: new LeaseUnavailableError('no answer', { leaseName: 'b' }) })
-    const whole = allOf([new TestLease({ name: 'a' }), two], { clock: new VirtualClock() })
+    const whole = new AllOf([new TestLease({ name: 'a' }), two], { clock: new VirtualClock() })
     await expect(whole.acquire()).rejects.toThrow('no answer')
     expect(two.released).toBe(1)
   })
@@ -182,7 +182,7 @@ describe('acquire of a lease over several leases', () => {
       await one.lose()
       return await acquire.call(one, options)
     }
-    const whole = allOf([one, two], { clock: new VirtualClock() })
+    const whole = new AllOf([one, two], { clock: new VirtualClock() })
     expect(await whole.acquire()).toBe(true)
     await whole.release()
     expect([one.checkLease(), two.checkLease()]).toEqual([false, true])
@@ -190,7 +190,7 @@ describe('acquire of a lease over several leases', () => {
 
   it('does not resolve with true where the validity of a part has ended unnoticed', async () => {
     const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b', answer: 'later' })]
-    const asked = allOf([one, two], { clock: new VirtualClock() }).acquire()
+    const asked = new AllOf([one, two], { clock: new VirtualClock() }).acquire()
     const rejected = expect(asked).rejects.toMatchObject({ name: 'LeaseLostError', leaseName: 'a', reason: 'expired' })
     while (!two.isAsked) await Promise.resolve()
     one.stall()
@@ -201,7 +201,7 @@ describe('acquire of a lease over several leases', () => {
 
   it('rejects with the loss of a part where no time is left to ask again', async () => {
     const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b', answer: 'later' })]
-    const asked = allOf([one, two], { clock: new VirtualClock() }).acquire()
+    const asked = new AllOf([one, two], { clock: new VirtualClock() }).acquire()
     const rejected = expect(asked).rejects.toMatchObject({ name: 'LeaseLostError', leaseName: 'a', reason: 'broken' })
     while (!two.isAsked) await Promise.resolve()
     await one.lose('broken')
@@ -214,7 +214,7 @@ describe('acquire of a lease over several leases', () => {
 describe('the loss of a lease over several leases', () => {
   it('has the reason, the new owner and the name of the first part that is lost', async () => {
     const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b' })]
-    const whole = allOf([one, two], { clock: new VirtualClock() })
+    const whole = new AllOf([one, two], { clock: new VirtualClock() })
     const losses: LeaseLost[] = []
     await whole.acquire({ onLost: (lost) => losses.push(lost) })
     await whole.acquire({ onLost: (lost) => losses.push(lost) })
@@ -229,7 +229,7 @@ describe('the loss of a lease over several leases', () => {
 
   it('is seen by checkLease before any notification, and is never taken back', async () => {
     const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b' })]
-    const whole = allOf([one, two], { clock: new VirtualClock() })
+    const whole = new AllOf([one, two], { clock: new VirtualClock() })
     await whole.acquire()
     one.stall()
     expect(whole.checkLease()).toBe(false)
@@ -240,7 +240,7 @@ describe('the loss of a lease over several leases', () => {
 
   it('aborts the signal and the work of a run at once', async () => {
     const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b' })]
-    const whole = allOf([one, two], { clock: new VirtualClock() })
+    const whole = new AllOf([one, two], { clock: new VirtualClock() })
     let signal: AbortSignal | undefined
     const running = whole.run((held) => {
       signal = held.signal
@@ -258,7 +258,7 @@ describe('the loss of a lease over several leases', () => {
     const errors: unknown[] = []
     const logger = { ...silentLogger, error: (_: string, error: unknown) => errors.push(error) }
     const part = new TestLease()
-    const whole = allOf([part], { clock: new VirtualClock(), logger })
+    const whole = new AllOf([part], { clock: new VirtualClock(), logger })
     let isNotified = false
     const fails = async (): Promise<void> => {
       throw new Error('of the callback')
@@ -278,7 +278,7 @@ describe('the loss of a lease over several leases', () => {
 
   it('that a lease notices when it is acquired again is notified first', async () => {
     const [one, two] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b' })]
-    const whole = allOf([one, two], { clock: new VirtualClock() })
+    const whole = new AllOf([one, two], { clock: new VirtualClock() })
     const losses: LeaseLost[] = []
     await whole.acquire({ onLost: (lost) => losses.push(lost) })
     one.stall()
@@ -292,14 +292,14 @@ describe('the loss of a lease over several leases', () => {
 describe('the tokens of a lease over several leases', () => {
   it('leave out a name that several parts share: those have their own', async () => {
     const parts = [new TestLease({ name: 'a' }), new TestLease({ name: 'a' }), new TestLease({ name: 'b' })]
-    const whole = allOf(parts, { clock: new VirtualClock() })
+    const whole = new AllOf(parts, { clock: new VirtualClock() })
     await whole.acquire()
     expect([...whole.fencingTokens]).toEqual([['b', 1n]])
     expect(whole.fencingToken).toBeUndefined()
   })
 
   it('of one part is that of the whole', async () => {
-    const whole = allOf([new TestLease({ name: 'a' })], { clock: new VirtualClock() })
+    const whole = new AllOf([new TestLease({ name: 'a' })], { clock: new VirtualClock() })
     expect(whole.fencingToken).toBeUndefined()
     await whole.acquire()
     expect(whole.fencingToken).toBe(1n)
@@ -309,7 +309,7 @@ describe('the tokens of a lease over several leases', () => {
 describe('release of a lease over several leases', () => {
   it('tries all parts, rejects with the first error, and can be called again', async () => {
     const { leases, clock, store, environment } = leasesOn('a', 'b')
-    const whole = allOf(leases, environment)
+    const whole = new AllOf(leases, environment)
     await settled(clock, whole.acquire())
     for (let time = 0; time < 100; time += 1) store.inject({ kind: 'hang' }, 'release')
     const failed = expect(whole.release()).rejects.toMatchObject({ code: 'timeout' })
@@ -324,8 +324,8 @@ describe('release of a lease over several leases', () => {
   it('frees the leases of a part that is made of several', async () => {
     const [one, two, three] = [new TestLease({ name: 'a' }), new TestLease({ name: 'b' }), new TestLease({ name: 'c' })]
     const clock = new VirtualClock()
-    const inner = allOf([one, two], { clock })
-    const outer = allOf([inner, three], { clock })
+    const inner = new AllOf([one, two], { clock })
+    const outer = new AllOf([inner, three], { clock })
     const losses: LeaseLost[] = []
     expect(await outer.acquire({ onLost: (lost) => losses.push(lost) })).toBe(true)
     expect([one, two, three].every((part) => part.checkLease())).toBe(true)

@@ -1,4 +1,4 @@
-/** Hunts for a deliberate bug of `allOf`; bundled with it. */
+/** Hunts for a deliberate bug of `AllOf`; bundled with it. */
 import { casSubject } from '@leasehold/testing/cas-subject'
 import { memorySubject } from '@leasehold/testing/memory-subject'
 import { allOfLaws } from '../laws/all-of.js'

@@ -1,5 +1,5 @@
 import { createLease, LeaseError, type LeaseLost, LeaseLostError } from '@leasehold/core'
-import { allOf } from '@leasehold/recipes'
+import { AllOf } from '@leasehold/recipes'
 import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/simulator'
 
 /** Operators break and delete the record of the first. */
@@ -38,7 +38,7 @@ async function workload(process: SimulatedProcess): Promise<void> {
     names = NAMES.filter(() => random.chance(0.45))
     if (names.length === 0) names = ['job']
     const parts = names.map((name) => createLease(store, name, leaseOptions))
-    const whole = allOf(random.chance(0.5) ? parts : parts.toReversed(), { clock: own, logger })
+    const whole = new AllOf(random.chance(0.5) ? parts : parts.toReversed(), { clock: own, logger })
     const losses: LeaseLost[] = []
     let isOver = false
     const onLost = (lost: LeaseLost): void => {

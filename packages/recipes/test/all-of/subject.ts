@@ -1,14 +1,14 @@
 import { createLease } from '@leasehold/core'
-import { allOf } from '@leasehold/recipes'
+import { AllOf } from '@leasehold/recipes'
 import type { AllOfLawOptions, AllOfUnderLaw } from '../laws/all-of.js'
 import type { RecipePlace } from '../laws/recipe-trial.js'
 
-/** `allOf` over leases of a place, as its laws see it. */
+/** `AllOf` over leases of a place, as its laws see it. */
 export const jointUnderLaw = {
-  name: 'allOf',
+  name: 'AllOf',
   create: ({ store, leaseOptions }: RecipePlace, { names }: AllOfLawOptions): AllOfUnderLaw => {
     const parts = names.map((name) => createLease(store, name, leaseOptions))
     const { clock, logger } = leaseOptions
-    return { whole: allOf(parts, { clock, logger }), parts }
+    return { whole: new AllOf(parts, { clock, logger }), parts }
   },
 }

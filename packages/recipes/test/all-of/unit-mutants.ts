@@ -3,7 +3,7 @@ import type { UnitMutant } from '@leasehold/testing'
 /** One-line changes that break a rule, each with the test that notices it. */
 export const unitMutants: readonly UnitMutant[] = [
   {
-    title: 'allOf: a part with an unknown outcome is not released',
+    title: 'AllOf: a part with an unknown outcome is not released',
     file: 'src/all-of/joint-grant.ts',
     find: 'if (!wasHeld) this.#taken.push(taken)',
     replace: '',
@@ -11,7 +11,7 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'releases a part whose outcome is unknown',
   },
   {
-    title: 'allOf: a part is kept although it was lost and granted anew',
+    title: 'AllOf: a part is kept although it was lost and granted anew',
     file: 'src/all-of/joint-grant.ts',
     find: 'const isKept = wasHeld && part.fencingToken === token',
     replace: 'const isKept = wasHeld',
@@ -19,7 +19,7 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'releases a part that was held before, was lost meanwhile and was granted anew',
   },
   {
-    title: 'allOf: an invalid part is not noticed at the grant',
+    title: 'AllOf: an invalid part is not noticed at the grant',
     file: 'src/all-of/all-of.ts',
     find: 'if (isHeld) grant.loseInvalid()',
     replace: '',
@@ -27,7 +27,7 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'does not resolve with true where the validity of a part has ended unnoticed',
   },
   {
-    title: 'allOf: a part that is made of several leases has one place in the order',
+    title: 'AllOf: a part that is made of several leases has one place in the order',
     file: 'src/all-of/all-of.ts',
     find: 'lease instanceof AllOf ? lease.leases : [lease]',
     replace: '[lease]',
@@ -35,7 +35,7 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'waits for nobody in a circle',
   },
   {
-    title: 'allOf: two leases on one name of a store are accepted',
+    title: 'AllOf: two leases on one name of a store are accepted',
     file: 'src/all-of/all-of.ts',
     find: 'return one === other || (store !== undefined',
     replace: 'return one === other || (store === null',

@@ -1,5 +1,5 @@
 import { createLease, MemoryLeaseStore, systemClock } from '@leasehold/core'
-import { allOf, LeaseManager, Once, ReadWriteLease, Semaphore } from '@leasehold/recipes'
+import { AllOf, LeaseManager, Once, ReadWriteLease, Semaphore } from '@leasehold/recipes'
 import { FaultyStore } from '@leasehold/testkit'
 
 /** Milliseconds. */
@@ -14,7 +14,7 @@ const semaphore = new Semaphore(store, { name: 'permits', permits: 1 })
 const other = new Semaphore(store, { name: 'permits', permits: 1 })
 const books = new ReadWriteLease(store, { name: 'books', readers: 2 })
 const manager = new LeaseManager(store, { name: 'jobs' })
-const both = allOf([createLease(store, 'a'), createLease(store, 'b')])
+const both = new AllOf([createLease(store, 'a'), createLease(store, 'b')])
 
 /** Each call of a user, in an order in which each is possible. */
 const calls: Record<string, () => Promise<unknown>> = {
@@ -24,16 +24,16 @@ const calls: Record<string, () => Promise<unknown>> = {
   'semaphore.run': () => semaphore.run(late),
   'semaphore.acquire': () => semaphore.acquire(),
   'semaphore.acquire that waits': () => other.acquire({ wait: 200 }),
-  'semaphore.close': () => semaphore.close(),
+  'semaphore.stop': () => semaphore.stop(),
   'semaphore.resize': () => other.resize(2),
   'shared.run': () => books.shared.run(late),
   'exclusive.run': () => books.exclusive.run(late),
-  'allOf acquire': () => both.acquire(),
-  'allOf release': () => both.release(),
+  'AllOf acquire': () => both.acquire(),
+  'AllOf release': () => both.release(),
   claimFirst: () => manager.claimFirst(['one']),
   'claimFirst that waits': () => manager.claimFirst(['one'], { wait: 200 }),
   processEach: () => manager.processEach(['x', 'y'], late),
-  'manager.close': () => manager.close(),
+  'manager.stop': () => manager.stop(),
 }
 
 for (const [name, call] of Object.entries(calls)) {

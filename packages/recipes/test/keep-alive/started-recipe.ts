@@ -16,7 +16,7 @@ const recipes: Record<string, () => { start(): unknown; stop(): Promise<void> }>
   },
   schedule: () => new Schedule(store, { ...options, cron: '0 3 * * *', work: () => undefined }),
   partitions: () =>
-    new PartitionGroup(store, { ...options, partitions: 2, onAssigned: () => new Promise(() => {}), drainTimeout: 0 }),
+    new PartitionGroup(store, { ...options, partitions: 2, onAssigned: () => new Promise(() => {}), stopTimeout: 0 }),
 }
 
 const recipe = recipes[kind]?.()

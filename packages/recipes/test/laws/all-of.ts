@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { breakLease, createLease, type Lease, type LeaseLost, LeaseLostError, type StoreLease } from '@leasehold/core'
 import { type RecipeTrial, recipeLawsWith } from './recipe-trial.js'
 
-/** The part of `allOf` that its laws use. */
+/** The part of `AllOf` that its laws use. */
 export interface AllOfUnderLaw {
   /** The lease over all parts. */
   readonly whole: Lease & { readonly fencingTokens: ReadonlyMap<string, bigint> }
@@ -61,7 +61,7 @@ const lawsOf = recipeLawsWith(async (trial: Trial) => {
   return [names, await jointOf(trial, names)]
 })
 
-/** The laws of `allOf`. The leases are those of the place, with the names that the options give. */
+/** The laws of `AllOf`. The leases are those of the place, with the names that the options give. */
 export const allOfLaws = [
   ...lawsOf([], {
     'all parts are held, or none': async (trial, names, { whole, parts }) => {

@@ -24,7 +24,7 @@ export interface ElectionUnderLaw {
 
 /** The options with which a law makes an election. */
 export interface ElectionLawOptions {
-  readonly onElected?: (term: bigint, signal: AbortSignal) => unknown
+  readonly onElected?: (term: Term) => unknown
   readonly metadata?: Readonly<Record<string, string>>
   readonly resignPause?: number
   readonly stopTimeout?: number
@@ -50,7 +50,7 @@ interface Candidate {
 /** A started candidate in a place of its own; it is stopped at the end. */
 async function candidate(trial: Trial, { work, ...options }: CandidateOptions = {}): Promise<Candidate> {
   const place = await trial.place()
-  const working = work && { onElected: (term: bigint, signal: AbortSignal) => work.run({ term, signal }) }
+  const working = work && { onElected: (term: Term) => work.run(term) }
   const election = await trial.create({ stopTimeout: trial.ttl / 2, ...working, ...options }, place)
   trial.atEnd(() => election.stop())
   election.start()

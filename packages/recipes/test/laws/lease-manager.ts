@@ -23,7 +23,7 @@ export interface LeaseManagerUnderLaw {
     worker: (job: string, held: { readonly signal: AbortSignal; readonly fencingToken: bigint }) => Promise<unknown>,
     options?: { readonly concurrency?: number; readonly run?: string },
   ): Promise<{ readonly done: readonly string[]; readonly doneElsewhere: readonly string[] }>
-  close(options?: { readonly within?: number }): Promise<void>
+  stop(options?: { readonly timeout?: number }): Promise<void>
 }
 
 type Trial = RecipeTrial<LeaseManagerUnderLaw, { readonly concurrency?: number }>
@@ -32,11 +32,11 @@ function namesOf(trial: Trial, count: number): string[] {
   return Array.from({ length: count }, (_, place) => `${trial.name}/${place}`)
 }
 
-/** A manager that is closed at the end, and its place. */
+/** A manager that is stopped at the end, and its place. */
 async function open(trial: Trial, options: { readonly concurrency?: number } = {}) {
   const place = await trial.place()
   const manager = await trial.create(options, place)
-  trial.atEnd(() => manager.close().catch(() => {}))
+  trial.atEnd(() => manager.stop().catch(() => {}))
   return { place, manager }
 }
 
@@ -111,7 +111,7 @@ export const leaseManagerLaws = [
       assert.deepEqual(manager.names, [])
     },
 
-    'close ends all leases at once, frees the names, and ends waiters': async (trial, { manager }, other) => {
+    'stop ends all leases at once, frees the names, and ends waiters': async (trial, { manager }, other) => {
       const names = namesOf(trial, 5)
       for (const name of names) assert(await trial.during(manager.acquireWithAutoRenew(name)))
       assert(await trial.during(other.manager.acquireWithAutoRenew(trial.name)))
@@ -119,19 +119,19 @@ export const leaseManagerLaws = [
       const ended = assert.rejects(waiting, LeaseUnavailableError)
       const claiming = assert.rejects(manager.claimFirst([trial.name], { wait: Number.POSITIVE_INFINITY }))
       await trial.pass(trial.ttl / 10)
-      const closed = manager.close()
+      const closed = manager.stop()
       assert.deepEqual(manager.names, [])
       await trial.during(Promise.all([closed, ended, claiming]))
       for (const name of names) assert(await trial.during(other.manager.acquireWithAutoRenew(name)))
       await assert.rejects(manager.acquireWithAutoRenew(trial.name), LeaseUnavailableError)
     },
 
-    'close settles within its deadline when the store does not answer': async (trial, { manager, place }) => {
+    'stop settles within its deadline when the store does not answer': async (trial, { manager, place }) => {
       for (const name of namesOf(trial, 3)) assert(await trial.during(manager.acquireWithAutoRenew(name)))
       place.cutOff()
       // Shorter than the time limit of one request. In real time a busy machine needs more.
       const longest = trial.time.isVirtual ? trial.ttl / 40 : trial.ttl / 2
-      await assert.rejects(trial.during(manager.close({ within: trial.ttl / 100 }), longest), { code: 'timeout' })
+      await assert.rejects(trial.during(manager.stop({ timeout: trial.ttl / 100 }), longest), { code: 'timeout' })
       assert.deepEqual(manager.names, [])
     },
   }),
@@ -159,7 +159,7 @@ export const leaseManagerLaws = [
       const did: string[] = []
       const worker = async (job: string): Promise<void> => void did.push(job)
       await trial.during(first.manager.processEach(jobs, worker, { run: 'monday' }))
-      await trial.during(first.manager.close())
+      await trial.during(first.manager.stop())
       const later = await open(trial)
       const again = later.manager.processEach(jobs, worker, { run: 'monday' })
       assert.deepEqual(await trial.during(again), { done: [], doneElsewhere: jobs })
@@ -241,12 +241,12 @@ export const leaseManagerLaws = [
       assert.deepEqual((await trial.during(manager.processEach(jobs, async () => {}))).done, jobs)
     },
 
-    'close aborts the jobs in progress, which others do at once': async (trial, one, other) => {
+    'stop aborts the jobs in progress, which others do at once': async (trial, one, other) => {
       const { run, begun } = pendingJob()
       const processed = one.manager.processEach([trial.name], (_, held) => run(held))
       const ended = assert.rejects(processed, LeaseUnavailableError)
       const { signal } = (await trial.during(begun)).held
-      await trial.during(Promise.all([one.manager.close(), ended]))
+      await trial.during(Promise.all([one.manager.stop(), ended]))
       assert.equal(signal.aborted, true)
       const next = other.manager.processEach([trial.name], async () => {})
       assert.deepEqual((await trial.during(next, trial.ttl)).done, [trial.name])

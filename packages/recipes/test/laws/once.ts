@@ -17,7 +17,7 @@ export interface OnceUnderLaw {
     options?: { readonly wait?: number },
   ): Promise<unknown>
   read(key: string): Promise<{ readonly outcome: unknown; readonly owner: string } | undefined>
-  close(): Promise<void>
+  stop(): Promise<void>
 }
 
 const forever = { wait: Number.POSITIVE_INFINITY }
@@ -79,7 +79,7 @@ export const onceLaws = [
       await trial.during(begun)
       const refused = other.run(trial.name, () => assert.fail('two works at once'))
       await assert.rejects(trial.during(refused), { name: 'LeaseHeldError', holder: place.leaseOptions.owner })
-      await trial.during(holder.close())
+      await trial.during(holder.stop())
     },
 
     'a work that fails leaves the key to the next caller': async (trial, once, other) => {
@@ -171,7 +171,7 @@ export const onceLaws = [
       const { run, begun } = pendingWork()
       const rejected = assert.rejects(holder.run(trial.name, run), LeaseLostError)
       const { signal } = (await trial.during(begun)).held
-      await trial.during(holder.close())
+      await trial.during(holder.stop())
       await trial.during(rejected)
       assert.equal(signal.aborted, true)
       const late = holder.run(trial.name, async () => 'late')

@@ -5,6 +5,7 @@ import { type RecipeLaw, type RecipePlace, type RecipeTrial, recipeLawsWith } fr
 
 /** A partition that a worker owns, as the laws use it. */
 interface AssignedPartitionUnderTest {
+  readonly partition: number
   readonly signal: AbortSignal
   readonly fencingToken: bigint
   readonly position: string | undefined
@@ -22,43 +23,37 @@ export interface PartitionGroupUnderTest {
 /** The options with which the laws create a worker. */
 export interface PartitionGroupLawOptions {
   readonly partitions: number
-  readonly drainTimeout: number
+  readonly stopTimeout: number
   readonly rebalanceInterval: number
-  readonly onAssigned: (partition: number, assigned: AssignedPartitionUnderTest) => unknown
+  readonly onAssigned: (assigned: AssignedPartitionUnderTest) => unknown
 }
 
 type Trial = RecipeTrial<PartitionGroupUnderTest, PartitionGroupLawOptions>
 
-/** One assignment that a worker has seen. */
-interface Seen extends AssignedPartitionUnderTest {
-  readonly partition: number
-}
-
 /** The work of a worker: `begin` is done with a new partition, and `drain` when it is asked to end. */
 interface Work {
-  readonly begin?: (seen: Seen) => unknown
-  readonly drain?: (seen: Seen) => unknown
+  readonly begin?: (seen: AssignedPartitionUnderTest) => unknown
+  readonly drain?: (seen: AssignedPartitionUnderTest) => unknown
 }
 
 /** A worker whose assignments are recorded. */
 interface Worker {
   readonly group: PartitionGroupUnderTest
   readonly place: RecipePlace
-  readonly seen: readonly Seen[]
+  readonly seen: readonly AssignedPartitionUnderTest[]
 }
 
 async function start(trial: Trial, partitions: number, { begin, drain }: Work = {}): Promise<Worker> {
   const place = await trial.place()
-  const seen: Seen[] = []
-  const onAssigned = async (partition: number, assigned: AssignedPartitionUnderTest): Promise<void> => {
-    const one = { ...assigned, partition }
+  const seen: AssignedPartitionUnderTest[] = []
+  const onAssigned = async (one: AssignedPartitionUnderTest): Promise<void> => {
     seen.push(one)
     await begin?.(one)
     await aborted(one.signal)
     await drain?.(one)
   }
   const group = await trial.create(
-    { partitions, drainTimeout: trial.ttl / 2, rebalanceInterval: trial.ttl / 20, onAssigned },
+    { partitions, stopTimeout: trial.ttl / 2, rebalanceInterval: trial.ttl / 20, onAssigned },
     place,
   )
   trial.atEnd(() => group.stop())
@@ -143,7 +138,7 @@ export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, Par
       trial,
     ) => {
       const saved: boolean[] = []
-      const drain = async ({ save, partition }: Seen): Promise<void> => {
+      const drain = async ({ save, partition }: AssignedPartitionUnderTest): Promise<void> => {
         saved.push(await save(`end of ${partition}`))
       }
       const [, second] = await startInTurn(trial, 4, { drain })
@@ -160,7 +155,7 @@ export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, Par
     },
 
     'the lease is held until the work has ended': async (trial) => {
-      const drain = new PendingWork<Seen>()
+      const drain = new PendingWork<AssignedPartitionUnderTest>()
       const [first] = await startTogether(trial, 2, { drain: drain.run })
       const second = await start(trial, 2)
       const { held: draining, end } = await trial.during(drain.begun)
@@ -172,15 +167,15 @@ export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, Par
       assert.equal(draining.checkLease(), false)
     },
 
-    'work that does not end is left behind after drainTimeout': async (trial) => {
+    'work that does not end is left behind after stopTimeout': async (trial) => {
       const [first] = await startInTurn(trial, 2, { drain: () => new Promise(() => {}) })
       const left = first.seen.find(({ signal }) => signal.aborted)
       assert.equal(left?.checkLease(), false)
-      assert.equal(await trial.during((left as Seen).save('too late')), false)
+      assert.equal(await trial.during((left as AssignedPartitionUnderTest).save('too late')), false)
     },
 
     'a worker that stops hands everything over at once, with its positions': async (trial) => {
-      const drain = ({ save }: Seen): unknown => save('left')
+      const drain = ({ save }: AssignedPartitionUnderTest): unknown => save('left')
       const [first, second] = await startTogether(trial, 4, { drain }, { drain })
       const [handedOver = []] = sharesOf([first])
       await trial.during(first.group.stop())
@@ -194,7 +189,7 @@ export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, Par
 
     'work that fails is begun again, from the last position': async (trial) => {
       let failures = 0
-      const begin = async ({ partition, save, position }: Seen): Promise<void> => {
+      const begin = async ({ partition, save, position }: AssignedPartitionUnderTest): Promise<void> => {
         if (partition !== 1 || position === 'failed') return
         await save('failed')
         failures += 1
@@ -210,7 +205,7 @@ export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, Par
 
   ...lawsOf(['list', 'metadata', 'clients'], {
     'the partitions of a worker that died are taken over, with the last position that it saved': async (trial) => {
-      const begin = ({ save }: Seen): unknown => save('before it died')
+      const begin = ({ save }: AssignedPartitionUnderTest): unknown => save('before it died')
       const [first, second] = await startTogether(trial, 4, { begin }, {})
       const [lost = []] = sharesOf([first])
       first.place.cutOff()

@@ -7,7 +7,7 @@ import { type RecipePlace, type RecipeTrial, recipeLawsWith } from './recipe-tri
 export interface ReadWriteUnderTest {
   readonly shared: Lease
   readonly exclusive: Lease
-  close(): Promise<void>
+  stop(): Promise<void>
 }
 
 /** The options of a read-write lease that the laws set. */
@@ -21,7 +21,7 @@ const forEver = Number.POSITIVE_INFINITY
 
 async function open(trial: Trial, place?: RecipePlace, readers = 3): Promise<ReadWriteUnderTest> {
   const both = await trial.create({ readers }, place)
-  trial.atEnd(() => both.close())
+  trial.atEnd(() => both.stop())
   return both
 }
 

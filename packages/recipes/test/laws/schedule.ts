@@ -14,7 +14,7 @@ interface RecordedRun {
 /** The part of `Schedule` that its laws use. */
 export interface ScheduleUnderLaw {
   start(): unknown
-  stop(options?: { readonly wait?: number }): Promise<void>
+  stop(options?: { readonly timeout?: number }): Promise<void>
   read(): Promise<{
     readonly next: Date | undefined
     readonly running: RecordedRun | undefined
@@ -280,11 +280,16 @@ export const scheduleLaws = lawsOf(['metadata'], {
 
   'stopping waits for the work as long as it is asked to': async (trial, runs, pending) => {
     const { schedule } = await runs.begin(trial, { work: pending.run })
-    const stopped = schedule.stop({ wait: 3 * trial.ttl })
-    await trial.pass(trial.ttl / 4)
-    assert.equal(runs.ticks[0]?.signal.aborted, false)
+    let hasStopped = false
+    const stopped = schedule.stop({ timeout: 3 * trial.ttl }).then(() => {
+      hasStopped = true
+    })
+    await trial.pass(2 * trial.ttl)
+    assert.equal(runs.ticks[0]?.signal.aborted, true)
+    assert.equal(hasStopped, false)
+    assert.notEqual((await trial.during(schedule.read())).running, undefined)
     pending.only.end()
     await trial.during(stopped, trial.ttl)
-    assert.equal((await trial.during(schedule.read())).last?.outcome, 'done')
+    assert.equal((await trial.during(schedule.read())).last?.outcome, 'interrupted')
   },
 })

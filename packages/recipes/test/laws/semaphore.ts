@@ -13,7 +13,7 @@ export interface SemaphoreUnderTest {
   readonly permits: number
   acquire(options?: AcquireOptions): Promise<PermitUnderTest | undefined>
   resize(permits: number): Promise<void>
-  close(): Promise<void>
+  stop(): Promise<void>
 }
 
 /** The options of a semaphore that the laws set. */
@@ -30,7 +30,7 @@ const CALLS_OF_A_HAND_OVER = 8
 
 async function semaphoreAt(trial: Trial, permits: number, place?: RecipePlace): Promise<SemaphoreUnderTest> {
   const semaphore = await trial.create({ permits }, place)
-  trial.atEnd(() => semaphore.close())
+  trial.atEnd(() => semaphore.stop())
   return semaphore
 }
 
@@ -243,7 +243,7 @@ export const semaphoreLaws = [
       last.then(end, () => {})
       await trial.pass(trial.ttl / 2)
       assert.equal(isReached, false, 'a resize to 1 has ended while 2 permits are held')
-      await trial.during(Promise.allSettled([other.close(), shrinking]))
+      await trial.during(Promise.allSettled([other.stop(), shrinking]))
       await trial.during(last)
     },
 
@@ -255,7 +255,7 @@ export const semaphoreLaws = [
       const other = await semaphoreAt(trial, 3)
       const second = other.resize(2)
       await trial.during(first)
-      await trial.during(semaphore.close())
+      await trial.during(semaphore.stop())
       await trial.during(second)
       for (let count = 0; count < 2; count += 1) await enter(trial, other)
       assert.equal(await trial.during(other.acquire()), undefined)
@@ -319,7 +319,7 @@ export const semaphoreLaws = [
       const permit = await enter(trial, semaphore)
       const waiting = assert.rejects(semaphore.acquire({ wait: forEver }))
       await trial.pass(trial.ttl / 10)
-      await trial.during(semaphore.close())
+      await trial.during(semaphore.stop())
       await trial.during(waiting)
       assert.equal(permit.checkLease(), false)
       await enter(trial, await semaphoreAt(trial, 1))

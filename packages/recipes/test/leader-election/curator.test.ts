@@ -9,11 +9,11 @@ import { Electorate, TTL } from './electorate.js'
 
 /** Work that goes on until its signal aborts, and notes that. */
 function interruptible(): {
-  onElected: (term: bigint, signal: AbortSignal) => Promise<void>
+  onElected: (term: { readonly signal: AbortSignal }) => Promise<void>
   interruptions: unknown[]
 } {
   const interruptions: unknown[] = []
-  const onElected = (_term: bigint, signal: AbortSignal): Promise<void> =>
+  const onElected = ({ signal }: { readonly signal: AbortSignal }): Promise<void> =>
     new Promise((resolve) => {
       signal.addEventListener('abort', () => {
         interruptions.push(signal.reason)
@@ -84,7 +84,7 @@ describe('LeaderSelector', () => {
   it('testAutoRequeue: work that returns is done again in the next term', async () => {
     const electorate = new Electorate()
     const terms: bigint[] = []
-    await electorate.lead({ onElected: (term) => void terms.push(term), resignPause: 100 })
+    await electorate.lead({ onElected: ({ term }) => void terms.push(term), resignPause: 100 })
     await electorate.pass(1_000)
     expect(terms.length).toBeGreaterThan(2)
     expect(new Set(terms).size).toBe(terms.length)

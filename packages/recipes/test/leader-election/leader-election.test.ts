@@ -1,4 +1,4 @@
-import { LeaseConfigurationError, LeaseConflictError, LeaseLostError, LeaseTimeoutError } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseLostError, LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import { LeaderElection } from '@leasehold/recipes'
 import { describe, expect, it } from 'vitest'
 import { Electorate, TTL } from './electorate.js'
@@ -8,7 +8,7 @@ describe('the options', () => {
     ['an unknown one', { onElect: () => {} }, "did you mean 'onElected'?"],
     ['onElected', { onElected: 'work' }, 'onElected must be a function'],
     ['resignPause', { resignPause: -1 }, 'resignPause must be 0 or more milliseconds'],
-    ['stopTimeout', { stopTimeout: Number.POSITIVE_INFINITY }, 'stopTimeout must be 0 or more milliseconds'],
+    ['stopTimeout', { stopTimeout: -1 }, 'stopTimeout must be 0 or more milliseconds'],
     ['metadata', { metadata: { port: 80 } }, 'metadata.port must be a text'],
     ['the durations of the lease', { heartbeatInterval: 6_000 }, 'heartbeatTimeout'],
   ])('are checked when the election is made: %s', (_, options, message) => {
@@ -47,7 +47,7 @@ describe('start', () => {
     await electorate.pass(TTL)
     expect(events).toEqual(['elected 1'])
     await electorate.during(election.stop())
-    expect(() => election.start()).toThrow(LeaseConflictError)
+    expect(() => election.start()).toThrow(LeaseUnavailableError)
   })
 })
 
@@ -56,7 +56,7 @@ describe('a term', () => {
     const electorate = new Electorate()
     const seen: unknown[] = []
     const { election } = electorate.create({
-      onElected: (term, signal) => {
+      onElected: ({ term, signal }) => {
         seen.push(term, signal.aborted, election.isLeader, election.term)
       },
     })
@@ -85,7 +85,7 @@ describe('a term', () => {
     for (const rejection of rejections) {
       const electorate = new Electorate()
       const { election, errors } = await electorate.lead({
-        onElected: (_term, signal) =>
+        onElected: ({ signal }) =>
           new Promise((_, reject) => signal.addEventListener('abort', () => reject(rejection(signal)))),
       })
       await electorate.during(election.stop())
@@ -96,7 +96,7 @@ describe('a term', () => {
   it('that is resigned by a listener before its work begins does no work', async () => {
     const electorate = new Electorate()
     const works: bigint[] = []
-    const { election, events } = electorate.create({ onElected: (term) => void works.push(term), resignPause: TTL })
+    const { election, events } = electorate.create({ onElected: ({ term }) => void works.push(term), resignPause: TTL })
     election.on('elected', () => void election.resign())
     election.start()
     await electorate.pass(100)
@@ -165,7 +165,7 @@ describe('resign and stop', () => {
     const electorate = new Electorate()
     let reason: unknown
     const { election } = await electorate.lead({
-      onElected: (_term, signal) =>
+      onElected: ({ signal }) =>
         new Promise<void>((resolve) =>
           signal.addEventListener('abort', () => {
             reason = signal.reason

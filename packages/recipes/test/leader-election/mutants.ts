@@ -49,7 +49,7 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'a stopped candidate goes on waiting',
-    edits: [{ file: election, find: 'signal: this.#stopping.signal,', replace: '' }],
+    edits: [{ file: election, find: 'signal: this.stopping.signal,', replace: '' }],
     caughtBy: { law: 'a candidate that stops while it waits does not lead later' },
   },
   {
@@ -73,7 +73,7 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: election,
-        find: 'return this.#observed.clock.now() < this.#expiresAt',
+        find: 'return this.clock.now() < this.#expiresAt',
         replace: 'return true',
       },
     ],

@@ -23,7 +23,7 @@ async function campaign(process: SimulatedProcess, candidacy: Candidacy, ttl: nu
   const { store, leaseOptions, owner, random, shared, sleep } = process
   const elections = Elections.of(shared)
   let works = 0
-  const onElected = async (_term: bigint, signal: AbortSignal): Promise<void> => {
+  const onElected = async ({ signal }: { readonly signal: AbortSignal }): Promise<void> => {
     works += 1
     if (works > 1) elections.fault ??= `a term of ${owner} began before the work of the last one had ended`
     const length = random.chance(0.5) ? ttl * random.magnitude(-3, 1) : Number.POSITIVE_INFINITY

@@ -13,7 +13,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'election: it is healthy during an outage',
     file: 'src/leader-election/leader-election.ts',
-    find: 'this.#outage.duration <= ',
+    find: 'this.outage.duration <= ',
     replace: '0 <= ',
     test: 'test/leader-election/unreachable.test.ts',
     name: 'is not healthy once that has lasted',
@@ -21,7 +21,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'election: a term begins after stop()',
     file: 'src/leader-election/leader-election.ts',
-    find: 'if (fencingToken === undefined || this.#stopping.aborted) return 0',
+    find: 'if (fencingToken === undefined || this.stopping.aborted) return 0',
     replace: 'if (fencingToken === undefined) return 0',
     test: 'test/leader-election/stop.test.ts',
     name: 'begins no term after stop(), at whatever moment of the grant',

@@ -58,21 +58,21 @@ describe('a LeaseManager', () => {
     expect(await settled(clock, manager.release('a'))).toBe(true)
     expect(await manager.release('a')).toBe(true)
     expect([manager.names, clock.pending]).toEqual([[], 0])
-    await manager.close()
-    await manager.close()
+    await manager.stop()
+    await manager.stop()
   })
 
-  it('rejects a close() with a wrong argument, which releases nothing; a later close() does', async () => {
+  it('rejects a stop() with a wrong argument, which releases nothing; a later close() does', async () => {
     const { manager, clock } = managerOver()
     const lease = await settled(clock, manager.acquireWithAutoRenew('a'))
-    await expect(manager.close({ wait: 5 } as object)).rejects.toThrow("close has no option 'wait'")
-    await expect(manager.close({ within: Number.NaN })).rejects.toThrow(/within must be 0 or more milliseconds/)
+    await expect(manager.stop({ wait: 5 } as object)).rejects.toThrow("stop has no option 'wait'")
+    await expect(manager.stop({ timeout: Number.NaN })).rejects.toThrow(/timeout must be 0 or more milliseconds/)
     expect([lease?.checkLease(), manager.names]).toEqual([true, ['a']])
     expect(await settled(clock, manager.claimFirst(['b']))).toBeDefined()
-    await settled(clock, manager.close({ within: Number.POSITIVE_INFINITY }))
+    await settled(clock, manager.stop({ timeout: Number.POSITIVE_INFINITY }))
     expect([lease?.checkLease(), manager.names, clock.pending]).toEqual([false, [], 0])
-    await expect(manager.close({ within: -1 })).rejects.toThrow(LeaseConfigurationError)
-    await manager.close()
+    await expect(manager.stop({ timeout: -1 })).rejects.toThrow(LeaseConfigurationError)
+    await manager.stop()
   })
 
   it('breaks the lease of a holder, if preempt says so', async () => {

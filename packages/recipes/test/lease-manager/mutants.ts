@@ -73,14 +73,14 @@ export const mutants: readonly RecipeMutant[] = [
     caughtBy: { law: 'waiters do not keep other names from being asked for' },
   },
   {
-    name: 'close waits for the store without a deadline',
+    name: 'stop waits for the store without a deadline',
     edits: [
       {
-        file: 'lease-manager/lease-manager.ts',
-        find: 'await keptAlive(this.#leases.clock, endsWithin(clock, within, Promise.all(closing)))',
+        file: 'recipe.ts',
+        find: 'await endsWithin(this.clock, timeout, Promise.all(closing))',
         replace: 'await Promise.all(closing)',
       },
     ],
-    caughtBy: { law: 'close settles within its deadline when the store does not answer' },
+    caughtBy: { law: 'stop settles within its deadline when the store does not answer' },
   },
 ]

@@ -66,7 +66,7 @@ async function workload(process: SimulatedProcess): Promise<void> {
     }
     await process.sleep(ttl * random.between(1, 3))
   }
-  await manager.close().catch(() => {})
+  await manager.stop().catch(() => {})
 }
 
 /** Two processes at one job; a job that is done again; without faults: one that was begun twice. */

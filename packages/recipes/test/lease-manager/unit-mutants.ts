@@ -11,12 +11,12 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'does not mark a job whose lease was lost during its work',
   },
   {
-    title: 'manager: a close() with a wrong argument ends the manager',
-    file: 'src/lease-manager/lease-manager.ts',
-    find: "checkDuration('within', options.within, {})",
+    title: 'manager: a stop() with a wrong argument ends the manager',
+    file: 'src/recipe.ts',
+    find: "checkDuration('timeout', timeout, this.#details)",
     replace: '',
     test: 'test/lease-manager/lease-manager.test.ts',
-    name: 'rejects a close() with a wrong argument, which releases nothing',
+    name: 'rejects a stop() with a wrong argument, which releases nothing',
   },
   {
     title: 'manager: claimFirst accepts any wait',

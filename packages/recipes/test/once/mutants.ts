@@ -68,7 +68,7 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'closing leaves the works running',
-    edits: [{ file: 'once.ts', find: '([, lease]) => lease.close()', replace: '() => undefined' }],
+    edits: [{ file: 'once.ts', find: 'await this.close(this.#leases.all, timeout)', replace: 'void timeout' }],
     caughtBy: { law: 'closing aborts the work, and leaves the key to the next caller at once' },
   },
 ]

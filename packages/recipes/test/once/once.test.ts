@@ -206,7 +206,7 @@ describe('Once', () => {
 
   it('rejects runs once it is closed', async () => {
     const once = new Once(new MemoryLeaseStore())
-    await once.close()
+    await once.stop()
     await expect(once.run('key', unreachable)).rejects.toThrow(LeaseUnavailableError)
   })
 })

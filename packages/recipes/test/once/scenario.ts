@@ -74,7 +74,7 @@ async function workload(process: SimulatedProcess): Promise<void> {
     await Promise.all(keys.map(run))
     await process.sleep(ttl * random.magnitude(-2, 1))
   }
-  await once.close()
+  await once.stop()
 }
 
 /** Thrown by works, in place of the error of a user. */

@@ -27,17 +27,17 @@ async function giveUpAfter(turns: number): Promise<number> {
     name: 'group',
     leaseOptions: { clock },
     clock,
-    work: (_, { signal }) => {
+    work: ({ signal }) => {
       works += 1
       return new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
     },
-    drainTimeout: 1_000,
+    stopTimeout: 1_000,
     interval: 1_000,
     waits: new InFlight(1),
     requests: new InFlight(1),
     claims: new StoreOutage(clock, (line) => expect.unreachable(line)),
     keepAlive: false,
-    report: (message) => expect.unreachable(message),
+    report: (_, message) => expect.unreachable(message),
   })
   await granted
   for (let turn = 0; turn < turns; turn += 1) await undefined

@@ -7,7 +7,7 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'partition-group/assignment.ts',
-        find: 'if (await endsWithin(clock, drainTimeout, working)) return',
+        find: 'if (await endsWithin(clock, limit, working)) return',
         replace: 'return',
       },
     ],
@@ -18,11 +18,11 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'partition-group/assignment.ts',
-        find: 'if (await endsWithin(clock, drainTimeout, working)) return',
+        find: 'if (await endsWithin(clock, limit, working)) return',
         replace: 'await working\n    return',
       },
     ],
-    caughtBy: { law: 'work that does not end is left behind after drainTimeout' },
+    caughtBy: { law: 'work that does not end is left behind after stopTimeout' },
   },
   {
     name: 'the work is not notified of a loss',
@@ -103,9 +103,9 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'partition-group/partition-group.ts',
-        find: 'for (const assignment of this.#assignments.values()) assignment.giveUp()',
+        find: 'for (const assignment of this.#assignments.values()) assignment.giveUp(timeout)',
         replace:
-          "for (const assignment of this.#assignments.values()) if (assignment.state === 'held') assignment.giveUp()",
+          "for (const assignment of this.#assignments.values()) if (assignment.state === 'held') assignment.giveUp(timeout)",
       },
     ],
     caughtBy: { check: ['stuck-workload', 'leaked-timer', 'leaked-request', 'leaked-listener'] },
@@ -115,8 +115,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'partition-group/assignment.ts',
-        find: 'checkLease: () => lease.checkLease()',
-        replace: 'checkLease: () => !signal.aborted',
+        find: 'position: lease.previous?.position,',
+        replace: 'position: lease.previous?.position, checkLease: () => !signal.aborted,',
       },
     ],
     caughtBy: { check: ['broken-rule'] },

@@ -3,6 +3,7 @@ import {
   LeaseConfigurationError,
   LeaseNameError,
   type LeaseStore,
+  LeaseUnavailableError,
   listLeases,
   MemoryLeaseStore,
 } from '@leasehold/core'
@@ -28,7 +29,7 @@ function createPlace() {
     heartbeatInterval: 1_000,
     operationTimeout: 500,
     rebalanceInterval: 500,
-    drainTimeout: 3_000,
+    stopTimeout: 3_000,
     clock,
     logger,
     random: () => 0.5,
@@ -50,9 +51,7 @@ describe('PartitionGroup', () => {
     expect(create({ partitions: 1.5 })).toThrow(LeaseConfigurationError)
     expect(create({ partitions: 20_000 })).toThrow(/room for 11988: form several groups/)
     expect(create({ onAssigned: 'read' })).toThrow('onAssigned must be a function, not string')
-    expect(create({ drainTimeout: -1 })).toThrow(
-      'drainTimeout must be a finite number of milliseconds, 0 or more, not -1',
-    )
+    expect(create({ stopTimeout: -1 })).toThrow('stopTimeout must be 0 or more milliseconds, or Infinity, not -1')
     expect(create({ rebalanceInterval: 0 })).toThrow(/rebalanceInterval must be a positive, finite number/)
     expect(create({ heartbeatTimeout: Number.POSITIVE_INFINITY })).toThrow(/heartbeatTimeout must be finite/)
     expect(create({ strategy: 'manual' })).toThrow(/strategy must not be 'manual'/)
@@ -87,7 +86,7 @@ describe('PartitionGroup', () => {
     const tokens: bigint[] = []
     const group = start({
       partitions: 1,
-      onAssigned: (_, { fencingToken }) => {
+      onAssigned: ({ fencingToken }) => {
         tokens.push(fencingToken)
         if (tokens.length < 3) throw new Error('not now')
       },
@@ -103,7 +102,7 @@ describe('PartitionGroup', () => {
     const { time, start, logged } = createPlace()
     const reasons: unknown[] = []
     const group = start({
-      onAssigned: (_, { signal }) =>
+      onAssigned: ({ signal }) =>
         new Promise((_, reject) => {
           signal.addEventListener('abort', () => {
             reasons.push(signal.reason)
@@ -126,7 +125,7 @@ describe('PartitionGroup', () => {
     await stopped(time, group)
     expect(time.now - before).toBeLessThanOrEqual(3_000 + 3 * 500)
     expect(logged).toEqual([
-      "partitions of 'group': the work on partition 0 of 'group' did not end within 3000 ms and is left behind",
+      "partition group 'group': the work on partition 0 of 'group' did not end within 3000 ms and is left behind",
     ])
   })
 
@@ -156,10 +155,10 @@ describe('PartitionGroup', () => {
     const { time, options, store, start } = createPlace()
     const idle = new PartitionGroup(store, options)
     await idle.stop()
-    idle.start()
+    expect(() => idle.start()).toThrow(LeaseUnavailableError)
     const group = start()
     await stopped(time, group)
-    group.start()
+    expect(() => group.start()).toThrow(LeaseUnavailableError)
     await time.advance(5_000)
     expect(group.assigned).toEqual([])
     expect(await names(store, clockless)).not.toContain('group/partitions/0')
@@ -252,7 +251,7 @@ describe('PartitionGroup', () => {
       )
       expect(logged).toHaveLength(3)
       expect(logged).toContain(
-        "partitions of 'group': this worker has 4 partitions, and another one has 8: only workers that have 8 own those from 4 on",
+        "partition group 'group': this worker has 4 partitions, and another one has 8: only workers that have 8 own those from 4 on",
       )
       await stopped(time, ...groups)
     })
@@ -275,7 +274,7 @@ describe('PartitionGroup', () => {
   it('rejects a position that the store refuses, and keeps the partition', async () => {
     const { time, start } = createPlace()
     const seen: AssignedPartition[] = []
-    const group = start({ partitions: 1, onAssigned: (_, assigned) => void seen.push(assigned) })
+    const group = start({ partitions: 1, onAssigned: (assigned) => void seen.push(assigned) })
     await time.advance(3_000)
     const [assigned] = seen
     await expect(assigned?.save('x'.repeat(5_000))).rejects.toThrow(LeaseConfigurationError)
@@ -306,11 +305,11 @@ describe('PartitionGroup', () => {
     })
     await time.advance(2_000)
     expect(logged).toHaveLength(1)
-    expect(logged[0]).toContain("partitions of 'group': a round failed, and is tried again")
+    expect(logged[0]).toContain("partition group 'group': a round failed, and is tried again")
     expect(logged[0]).toContain('no listing today')
     store.list = list
     await time.advance(3_000)
-    expect(logged[1]).toBe("partitions of 'group': the store has answered again")
+    expect(logged[1]).toBe("partition group 'group': the store has answered again")
     expect(group.assigned).toEqual([0, 1, 2, 3])
     await stopped(time, group)
   })

@@ -57,8 +57,8 @@ async function workload({
   // As few heartbeats as the settings admit: they are tested elsewhere.
   const { heartbeatTimeout = 1_000, operationTimeout = 100 } = leaseOptions
   const heartbeatInterval = (heartbeatTimeout - operationTimeout) * 0.3
-  const onAssigned = async (partition: number, assigned: AssignedPartition): Promise<void> => {
-    const { position, fencingToken } = assigned
+  const onAssigned = async (assigned: AssignedPartition): Promise<void> => {
+    const { partition, position, fencingToken } = assigned
     const start = Number(position ?? 0)
     const least = positions.get(partition)?.least ?? 0
     // A client that answers with nonsense may drop the position.
@@ -88,7 +88,7 @@ async function workload({
     name: 'job',
     partitions,
     onAssigned,
-    drainTimeout: heartbeatInterval * random.between(0, 3),
+    stopTimeout: heartbeatInterval * random.between(0, 3),
     rebalanceInterval: heartbeatInterval,
     ...leaseOptions,
     heartbeatInterval,

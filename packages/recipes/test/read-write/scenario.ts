@@ -50,7 +50,7 @@ async function readAndWrite(process: SimulatedProcess, writes: number): Promise<
     }
     await sleep(ttl * random.magnitude(-1, 0))
   }
-  await both.close()
+  await both.stop()
 }
 
 /** A reader must not become a writer, nor a writer a reader. */

@@ -5,6 +5,8 @@ import { readRecipe, Schedule } from '@leasehold/recipes'
 /** The block: reports.nightly { lease-class = "@leasehold/redis", cron = "0 3 * * *", at-most-for = 1h } */
 export async function startReports(provider: LeaseProvider, writeReport: (signal: AbortSignal) => Promise<void>) {
   const { store, options } = await readRecipe(provider, 'schedule', 'nightly-report', 'reports.nightly')
-  return new Schedule(store, { ...options, work: ({ signal }) => writeReport(signal) }).start()
+  const schedule = new Schedule(store, { ...options, work: ({ signal }) => writeReport(signal) })
+  schedule.start()
+  return schedule
 }
 // #endregion configured

@@ -9,7 +9,7 @@ export function exportOrders(
   exportSince: (from: string, signal: AbortSignal) => Promise<string>,
 ) {
   const report = createLease(store, 'order-export/report')
-  return new Schedule(store, {
+  const schedule = new Schedule(store, {
     name: 'order-export',
     every,
     // The record of this second lease keeps the report. It is free, because only one instance runs a tick.
@@ -22,6 +22,8 @@ export function exportOrders(
         },
         { wait: 10_000, signal },
       ),
-  }).start()
+  })
+  schedule.start()
+  return schedule
 }
 // #endregion report

@@ -4,11 +4,13 @@ import { Schedule } from '@leasehold/recipes'
 
 /** Every instance calls this. At half past two in Berlin, one of them cleans up. */
 export function cleanUpAtNight(store: LeaseStore, cleanUp: (signal: AbortSignal) => Promise<void>) {
-  return new Schedule(store, {
+  const schedule = new Schedule(store, {
     name: 'clean-up',
     cron: '30 2 * * *',
     timeZone: 'Europe/Berlin',
     work: ({ signal }) => cleanUp(signal),
-  }).start()
+  })
+  schedule.start()
+  return schedule
 }
 // #endregion schedule

@@ -43,7 +43,8 @@ export class Fleet {
         this.ticks.push({ minute: (tick.due.getTime() - Date.UTC(2026, 0, 1)) / MINUTE, owner })
         return work(tick)
       },
-    }).start()
+    })
+    schedule.start()
     onTestFinished(async () => {
       const stopped = schedule.stop()
       await this.time.advance(HOUR)

@@ -82,13 +82,14 @@ async function workload(process: SimulatedProcess): Promise<void> {
       ...(random.chance(0.3) ? { atLeastFor: longest * random.between(0.1, 0.9) } : {}),
       now: () => new Date(wall()),
       work,
-    }).start()
+    })
+    schedule.start()
     for (let left = random.whole(1, 12); left > 0 && !signal.aborted; left -= 1) {
       await process.sleep(ttl)
       const { next } = await schedule.read().catch(() => ({ next: undefined }))
       happenings.onRead(next, wall())
     }
-    await schedule.stop({ wait: random.pick([0, ttl / 4]) })
+    await schedule.stop({ timeout: random.pick([0, ttl / 4]) })
   }
 }
 

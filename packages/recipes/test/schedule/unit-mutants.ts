@@ -57,7 +57,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'schedule: a random() that throws ends the schedule',
     file: 'src/schedule/schedule.ts',
-    find: "guardRandom(random, (error) => this.#report('random() failed', error))",
+    find: "guardRandom(random, (error) => this.report(error, 'random() failed'))",
     replace: 'random',
     test: failures,
     name: 'goes on where random() throws',
@@ -66,7 +66,7 @@ export const unitMutants: readonly UnitMutant[] = [
     title: 'schedule: a wall clock without a later tick ends the schedule',
     file: 'src/schedule/schedule.ts',
     find: 'await this.#pause(LONGEST_SLEEP)',
-    replace: 'this.#stopped.abort()',
+    replace: 'this.stopping.abort()',
     test: failures,
     name: 'goes on after a wall clock without a later tick was set right',
   },

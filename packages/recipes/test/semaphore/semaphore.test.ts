@@ -265,7 +265,7 @@ describe('a resize', () => {
     const closed = other.resize(1)
     closed.catch(() => {})
     await clock.time.advance(TTL)
-    await during(other.close())
+    await during(other.stop())
     await expect(during(closed)).rejects.toThrow(LeaseUnavailableError)
   })
 })

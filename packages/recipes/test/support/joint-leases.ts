@@ -1,5 +1,6 @@
 import { createLease, type Lease, type LeaseStore, type StoreLease } from '@leasehold/core'
-import { allOf } from '@leasehold/recipes'
+import { AllOf } from '@leasehold/recipes'
+import { silentLogger } from '@leasehold/testing/silent-logger'
 import type { LeaseAbility, LeaseSubject, StoreSubject } from '@leasehold/testkit'
 
 /** The abilities of a lease over several leases, where the store admits them. */
@@ -8,7 +9,7 @@ const abilities: readonly LeaseAbility[] = ['wait', 'any-name', 'virtual-time']
 /** Leases over `count` names of a store, as the laws of leases see them. */
 export function jointLeases(subject: StoreSubject, count: number): LeaseSubject {
   return {
-    name: `allOf ${count} leases over ${subject.name}`,
+    name: `AllOf ${count} leases over ${subject.name}`,
     time: subject.time,
     ttl: subject.ttl,
     remote: subject.remote,
@@ -28,7 +29,7 @@ export function jointLeases(subject: StoreSubject, count: number): LeaseSubject 
             return lease
           })
           // Given in the reverse of the order in which they are acquired.
-          return allOf(made.toReversed(), { clock: options.clock, logger: options.logger })
+          return new AllOf(made.toReversed(), { clock: own, logger: silentLogger })
         },
         stop: async () => {
           await Promise.allSettled(parts.map((part) => part.close()))

@@ -58,7 +58,7 @@ describe('a grant that is on its way from the heartbeat thread while its caller 
         partitions: 4,
         heartbeatTimeout: TTL,
         rebalanceInterval: 200,
-        onAssigned: async (partition, { signal }) => {
+        onAssigned: async ({ partition, signal }) => {
           worked.add(partition)
           await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
         },

@@ -25,7 +25,7 @@ const election = new LeaderElection(store, {
   heartbeatInterval: 500,
   operationTimeout: 500,
   metadata: { pid: String(process.pid) },
-  onElected: async (term, signal) => {
+  onElected: async ({ term, signal }) => {
     print({ elected: String(term) })
     for (let writes = 0; !signal.aborted; writes += 1) {
       write(term)

@@ -6,7 +6,7 @@ import { LeaderElection } from '@leasehold/recipes'
 export function startIndexer(store: LeaseStore, index: (term: bigint) => Promise<void>): LeaderElection {
   const election = new LeaderElection(store, {
     name: 'indexer',
-    onElected: async (term, signal) => {
+    onElected: async ({ term, signal }) => {
       // Send the term with each write, and let the data reject a smaller one.
       while (!signal.aborted) await index(term)
     },

@@ -21,7 +21,7 @@ const manager = new LeaseManager(store, { owner, ...times })
 manager.on('lost', (name, { reason }) => print({ event: 'lost', name, reason }))
 
 process.on('SIGTERM', async () => {
-  await manager.close()
+  await manager.stop()
   print({ event: 'closed' })
   process.exit()
 })

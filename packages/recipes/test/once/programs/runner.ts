@@ -20,7 +20,7 @@ const times = { heartbeatTimeout: 2_000, heartbeatInterval: 300, operationTimeou
 const once = new Once(store, { owner, ...times })
 
 process.on('SIGTERM', async () => {
-  await once.close()
+  await once.stop()
   print({ event: 'closed' })
   process.exit()
 })

@@ -13,8 +13,8 @@ function print(line: object): void {
   process.stdout.write(`${JSON.stringify(line, (_, value) => (typeof value === 'bigint' ? String(value) : value))}\n`)
 }
 
-async function work(partition: number, assigned: AssignedPartition): Promise<void> {
-  const { signal, fencingToken: token, position } = assigned
+async function work(assigned: AssignedPartition): Promise<void> {
+  const { partition, signal, fencingToken: token, position } = assigned
   print({ event: 'assigned', partition, token, position })
   let next = Number.parseInt(position ?? '0', 10)
   while (!signal.aborted) {
@@ -35,7 +35,7 @@ const group = new PartitionGroup(store, {
   partitions: 6,
   owner,
   onAssigned: work,
-  drainTimeout: 5_000,
+  stopTimeout: 5_000,
   rebalanceInterval: 200,
   heartbeatTimeout: 2_000,
   heartbeatInterval: 400,
