@@ -89,8 +89,9 @@ export abstract class Recipe<Events extends RecipeEvents & Record<keyof Events, 
 
   /**
    * Ends the recipe for good: aborts the signals of its works, waits for them within `timeout`, and releases its leases. Later
-   * calls reject with a `LeaseUnavailableError`. Rejects with a `LeaseConfigurationError`, and ends nothing, if an option is
-   * invalid.
+   * calls reject with a `LeaseUnavailableError`, except those that only read. Rejects with a `LeaseTimeoutError` if something
+   * is left that could not be ended in time: its name is free when the work has ended, or the ttl is over. Rejects with a
+   * `LeaseConfigurationError`, and ends nothing, if an option is invalid.
    */
   async stop(options: StopOptions = {}): Promise<void> {
     checkOptionNames<StopOptions>('stop', options, { timeout: true }, this.#details)
