@@ -1,4 +1,4 @@
-import { LeaseLostError } from '@leasehold/core'
+import { LeaseLostError, type StoreHeld } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { setUp } from './support/held-lease.js'
 import { pendingWork, setUpInMemory } from './support/runs.js'
@@ -145,5 +145,24 @@ describe('a run that has ended', () => {
     await clock.settle()
     expect(lease.checkLease()).toBe(true)
     expect(await other.acquire()).toBe(false)
+  })
+
+  it('leaves a lease to its work that is not valid any more, also under a later grant', async () => {
+    const { clock, lease } = setUpInMemory()
+    for (const endsEarly of [false, true]) {
+      let kept: StoreHeld | undefined
+      const run = lease.run(async (held) => {
+        kept = held
+        expect(held.checkLease()).toBe(true)
+        expect(held.validUntil).toBe(lease.validUntil)
+        if (endsEarly) await lease.release()
+      })
+      await run.catch(() => {})
+      expect(await lease.acquire()).toBe(true)
+      expect([kept?.checkLease(), kept?.validUntil]).toEqual([false, 0])
+      expect(lease.validUntil).toBeGreaterThan(clock.now())
+      await lease.release()
+      expect(lease.validUntil).toBe(0)
+    }
   })
 })
