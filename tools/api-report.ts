@@ -32,10 +32,10 @@ function reportOf({ id }: Workspace, entry: string): string {
   return `${[id, ...entry.split('/').slice(1)].join('-')}.api.md`
 }
 
-/** The entries of a package, such as `.` and `./store`. */
+/** The entries of a package, such as `.` and `./store`; without `./internal`, which is for packages of the same version. */
 function entriesOf({ manifest }: Workspace): string[] {
   return Object.entries(manifest.exports ?? {}).flatMap(([entry, target]) =>
-    typeof target === 'object' && target.types !== undefined ? [entry] : [],
+    typeof target === 'object' && target.types !== undefined && entry !== './internal' ? [entry] : [],
   )
 }
 

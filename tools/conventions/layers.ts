@@ -6,6 +6,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   recipes: ['core'],
   // The simulator is not published: it becomes a part of the test kit.
   testkit: ['core', 'simulator'],
+  'self-fence': ['core'],
+  'heartbeat-thread': ['core', 'self-fence'],
 }
 
 const PROVIDER = ['core']

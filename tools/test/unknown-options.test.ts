@@ -18,7 +18,8 @@ const takers = libraries.map(({ id, folder }) => {
 it.each(takers)(
   'each function and constructor of $id that takes options has a row in its test of unknown options',
   ({ folder, names }) => {
-    const table = readFileSync(join(folder, 'test/unknown-options.test.ts'), 'utf8')
+    const file = join(folder, 'test/unknown-options.test.ts')
+    const table = names.length === 0 ? '' : readFileSync(file, 'utf8')
     const rows = new Set([...table.matchAll(/^ +\[\s*'(\w+)[.\w]*',/gm)].map(([, taker]) => taker))
     expect(names.filter((name) => !rows.has(name))).toEqual([])
   },

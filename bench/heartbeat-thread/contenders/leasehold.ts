@@ -1,5 +1,5 @@
 import { createLease, type LeaseStore } from '@leasehold/core'
-import { HeartbeatThread } from '@leasehold/core/thread'
+import { HeartbeatThread } from '@leasehold/heartbeat-thread'
 import { LocalLeaseStore } from '@leasehold/local'
 import { RedisLeaseStore } from '@leasehold/redis'
 import { heldWhile } from '../../redis/contenders/held-while.js'

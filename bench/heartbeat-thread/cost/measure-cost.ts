@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { createLease, MemoryLeaseStore, type StoreLease } from '@leasehold/core'
-import { HeartbeatThread } from '@leasehold/core/thread'
+import { HeartbeatThread } from '@leasehold/heartbeat-thread'
 import { processorTime } from '../../support/processor-time.js'
 
 interface CostTask {

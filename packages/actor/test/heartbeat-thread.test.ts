@@ -1,11 +1,11 @@
 import { createLease, type LeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
-import { HeartbeatThread } from '@leasehold/core/thread'
+import { HeartbeatThread } from '@leasehold/heartbeat-thread'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createActor } from 'xstate'
-import { block } from '../../core/test/thread/support/block.js'
-import { seeGrantsInThreads } from '../../core/test/thread/support/granted-in-thread.js'
-import { fromSource } from '../../core/test/thread/support/thread-options.js'
+import { block } from '../../heartbeat-thread/test/support/block.js'
+import { seeGrantsInThreads } from '../../heartbeat-thread/test/support/granted-in-thread.js'
+import { fromSource } from '../../heartbeat-thread/test/support/thread-options.js'
 import { leaseGuarded } from '../src/index.js'
 import { message, Recorder } from './support/recorder.js'
 
@@ -118,7 +118,7 @@ describe('guarded actors over leases of a heartbeat thread', () => {
 
   it('the thread dies: the worker is stopped at once, and the next actor starts a new thread', async () => {
     const own = new HeartbeatThread(fromSource)
-    const leaseClass = `${new URL('../../core/test/thread/support/faulty-lease.ts', import.meta.url).pathname}#faultyLease`
+    const leaseClass = `${new URL('../../heartbeat-thread/test/support/faulty-lease.ts', import.meta.url).pathname}#faultyLease`
     const faulty = await own.open({ leaseClass })
     const recorder = new Recorder()
     const lease = createLease(faulty, 'orders', { heartbeatTimeout: TTL })

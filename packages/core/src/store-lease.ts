@@ -31,11 +31,12 @@ import { heldLong, longHoldOf } from './long-hold.js'
 import { checkUpdate, MetadataUpdates } from './metadata-updates.js'
 import { LeaseFamily } from './parent/lease-family.js'
 import { asParent, type ParentLease, type ParentView } from './parent/parent.js'
+import { storeLeaseMark } from './provider/is-lease.js'
 import type { Held, LeasedWork } from './run/held.js'
 import type { LeaseRun } from './run/lease-run.js'
 import { LeaseRuns } from './run/lease-runs.js'
 import { workContext } from './run/work-context.js'
-import { type Fence, SelfFence } from './self-fence/self-fence.js'
+import { LeaseFence } from './self-fence/fence.js'
 import { SharedRenewal } from './shared-renewal.js'
 import { shownText } from './shown-value.js'
 import { type Grant, type LeaseRecord, type Metadata, withJSON } from './store/lease-record.js'
@@ -64,7 +65,7 @@ export class StoreLease extends Lease {
   #runs: LeaseRuns | undefined
   /** Its parent, and its children: made when there is one. */
   #family: LeaseFamily | undefined
-  readonly #fence: Fence | undefined
+  readonly #fence: LeaseFence | undefined
 
   /** Throws a `LeaseConfigurationError` for an unknown option, or where the store's limits do not admit the settings. */
   constructor(settings: LeaseSettings, store: LeaseStore, environment: StoreLeaseEnvironment = {}) {
@@ -81,11 +82,16 @@ export class StoreLease extends Lease {
       this.#users.workUnder(grantId, this.#runs?.under({ grantId }))
     const fenced = settings.selfFence === undefined ? parented : { ...parented, workUnder }
     this.#engine = createEngine(settings, store, fenced, this)
-    const fence = SelfFence.of(settings, this.#engine.rules, this.#clock, () => {
+    const { rules, fence } = this.#engine
+    this.#fence = LeaseFence.of(settings, rules, this.#clock, fence, () => {
       this.#log('error', 'the thread of selfFence has ended')
       this.#engine.dispatch({ type: 'end', reason: 'closed' })
     })
-    this.#fence = fence && (this.#engine.fence ?? fence)
+  }
+
+  /** @internal */
+  get [storeLeaseMark](): true {
+    return true
   }
 
   /** @internal */

@@ -1,19 +1,10 @@
 import { createLease, MemoryLeaseStore } from '@leasehold/core'
 import { expect, it } from 'vitest'
 import { migrateOnce } from './readme/migration.js'
-import { postAlone } from './readme/self-fence.js'
 
 it('the example of the README migrates once, and a second instance gets a message', async () => {
   const store = new MemoryLeaseStore()
   expect(await migrateOnce(store, async () => {})).toBe('migrated')
   await createLease(store, 'migration').acquire()
   expect(await migrateOnce(store, () => expect.unreachable())).toBe('another instance is migrating')
-})
-
-it('the example of the guarantees works under a lease with a self-fence, and releases it', async () => {
-  const store = new MemoryLeaseStore()
-  const held: unknown[] = []
-  await postAlone(store, async () => void held.push(await createLease(store, 'ledger').acquire()))
-  expect(held).toEqual([false])
-  expect(await createLease(store, 'ledger').acquire()).toBe(true)
 })

@@ -10,6 +10,7 @@ const core = fileURLToPath(new URL('..', import.meta.url))
 /** Prints a JSON object: the service has one copy of core, its library another. */
 const SERVICE = `
 import * as own from '@leasehold/core'
+import { isPlainStoreLease } from '@leasehold/core/internal'
 import * as library from 'library'
 const { LeaseError, LeaseHeldError, LeaseLostError, createLease } = own
 class OwnError extends LeaseLostError {}
@@ -17,6 +18,13 @@ const foreign = await library.lost()
 const store = new library.MemoryLeaseStore()
 await library.createLease(store, 'report').acquire()
 const refused = await createLease(store, 'report').run(async () => {}).catch((error) => error)
+class OwnLease extends library.StoreLease {}
+const provider = new own.LeaseProvider({ jobs: { 'lease-class': 'memory' } }, { memory: library.memoryLease })
+const configured = await provider.getLease('job', 'jobs')
+const { store: shared } = await provider.getStore('job', 'jobs')
+const losses = []
+await configured.acquire({ onLost: ({ reason }) => losses.push(reason) })
+await provider.close()
 console.log(JSON.stringify({
   copies: own.LeaseError === library.LeaseError ? 1 : 2,
   lost: foreign instanceof LeaseLostError,
@@ -26,6 +34,9 @@ console.log(JSON.stringify({
   ownSubclass: new OwnError('x', { reason: 'expired' }) instanceof library.LeaseLostError,
   otherError: new Error('x') instanceof LeaseError,
   refused: refused instanceof library.LeaseHeldError,
+  losses,
+  store: shared instanceof library.MemoryLeaseStore,
+  plain: [configured, new OwnLease(configured.settings, store)].map(isPlainStoreLease),
 }))
 `
 
@@ -61,11 +72,15 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+/** What the service prints. */
+function runService(): unknown {
+  const options = ['--import', import.meta.resolve('tsx'), '--conditions', '@leasehold/source']
+  return JSON.parse(execFileSync(process.execPath, [...options, join(folder, 'service.mjs')], { encoding: 'utf8' }))
+}
+
 describe('two copies of core in one process', () => {
-  it('recognise the errors of each other with instanceof', () => {
-    const options = ['--import', import.meta.resolve('tsx'), '--conditions', '@leasehold/source']
-    const output = execFileSync(process.execPath, [...options, join(folder, 'service.mjs')], { encoding: 'utf8' })
-    expect(JSON.parse(output)).toEqual({
+  it('recognise the errors of each other with instanceof, and the leases of each other by their mark', () => {
+    expect(runService()).toEqual({
       copies: 2,
       lost: true,
       any: true,
@@ -74,6 +89,10 @@ describe('two copies of core in one process', () => {
       ownSubclass: true,
       otherError: false,
       refused: true,
+      // A provider closes the lease, and does not only release it.
+      losses: ['closed'],
+      store: true,
+      plain: [true, false],
     })
   })
 })

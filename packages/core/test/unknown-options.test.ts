@@ -14,7 +14,6 @@ import {
   watchLease,
 } from '@leasehold/core'
 import { CasLeaseStore, casStore, Fence, LifeCycleStore, leaseParts, withinTime } from '@leasehold/core/store'
-import { HeartbeatThread } from '@leasehold/core/thread'
 import { describe, expect, it } from 'vitest'
 import { MapRegister } from './cas/map-register.js'
 import { silentLogger } from './support/held-lease.js'
@@ -22,7 +21,6 @@ import { silentLogger } from './support/held-lease.js'
 const store = new MemoryLeaseStore()
 const lease = createLease(store, 'job', { logger: silentLogger })
 const readings = { monotonic: () => 0, wall: () => 0 }
-const openWith = (options: object): Promise<unknown> => new HeartbeatThread().open(options as { leaseClass: string })
 /** It is abstract, for authors of stores. */
 const Store = LifeCycleStore as unknown as new (options: object) => object
 
@@ -55,8 +53,6 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ['MemoryLeaseStore', 'clok', 'clock', (o: object) => new MemoryLeaseStore(o)],
     ['casStore', 'maxTTL', 'maxTtl', (o: object) => casStore(new MapRegister(), o)],
     ['CasLeaseStore', 'minTTL', 'minTtl', (o: object) => new CasLeaseStore(new MapRegister(), o), 'casStore'],
-    ['HeartbeatThread', 'execArgs', 'execArgv', (o: object) => new HeartbeatThread(o)],
-    ['HeartbeatThread.open', 'lease-class', 'leaseClass', (o: object) => openWith(o)],
     ['LifeCycleStore', 'isgone', 'isGone', (o: object) => new Store({ store: 'own', ...o })],
   ] as [string, string, string, (options: object) => unknown, string?][])(
     '%s: %s, meant is %s',

@@ -2,8 +2,8 @@ import { LocalLeaseStore } from '@leasehold/local'
 import { temporaryFolder } from '@leasehold/testing'
 import type { StoreSubject } from '@leasehold/testkit'
 import { describeLeaseLaws } from '@leasehold/testkit/vitest'
-import { relayedStores } from '../../core/test/thread/support/relays.js'
-import { threadedLaws, threadedLeases } from '../../core/test/thread/support/threaded-leases.js'
+import { relayedStores } from '../../heartbeat-thread/test/support/relays.js'
+import { threadedLaws, threadedLeases } from '../../heartbeat-thread/test/support/threaded-leases.js'
 
 const local: StoreSubject = {
   name: 'local',

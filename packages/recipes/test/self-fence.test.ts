@@ -1,6 +1,6 @@
 import { createLease, MemoryLeaseStore } from '@leasehold/core'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { SelfFence } from '../../core/src/self-fence/self-fence.js'
+import { SelfFence } from '../../self-fence/src/self-fence.js'
 import { AllOf, LeaderElection, PartitionGroup, ReadWriteLease, Semaphore } from '../src/index.js'
 
 /** Milliseconds. A loss has to be acknowledged within 5 % of it, which no test comes near. */

@@ -1,12 +1,12 @@
 import { createLease } from '@leasehold/core'
-import { HeartbeatThread } from '@leasehold/core/thread'
+import { HeartbeatThread } from '@leasehold/heartbeat-thread'
 import { RedisLeaseStore } from '@leasehold/redis'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { block } from '../../core/test/thread/support/block.js'
-import { fromSource } from '../../core/test/thread/support/thread-options.js'
+import { block } from '../../heartbeat-thread/test/support/block.js'
+import { fromSource } from '../../heartbeat-thread/test/support/thread-options.js'
 
 /** Milliseconds. */
 const TTL = 4_000

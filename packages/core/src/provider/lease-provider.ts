@@ -12,13 +12,13 @@ import type { LeaseSettings } from '../lease-settings.js'
 import { defaultLogger, type Logger, logSafely } from '../logger.js'
 import { checkOptionNames } from '../option-names.js'
 import { createOwner } from '../owner.js'
+import { loadFence } from '../self-fence/fence.js'
 import { reasonOf, shownValue } from '../shown-value.js'
 import type { LeaseStore } from '../store/lease-store.js'
-import { StoreLease } from '../store-lease.js'
 import { systemClock } from '../system-clock.js'
 import { guardClock } from '../user-code.js'
 import type { ConfigSource } from './config-source.js'
-import { missingMethods } from './is-lease.js'
+import { isStoreLease, missingMethods } from './is-lease.js'
 import { fileOfSetting, readLeaseBlock, toLeaseSettings } from './lease-block.js'
 import type { LeaseFactory } from './lease-factory.js'
 import { loadFactory } from './load-factory.js'
@@ -163,9 +163,9 @@ export class LeaseProvider implements AsyncDisposable {
     const what = `the store of '${configPath}'`
     const { lease, settings } = await this.#makeInTime(what, configPath, details, optionKeys)
     this.#checkOpen(details)
-    // A lease of another copy of core has its store too.
-    const { store } = lease as Partial<StoreLease>
-    if (store !== undefined) return { store, settings, clock: this.#clock, logger: this.#logger, random: this.#random }
+    if (isStoreLease(lease)) {
+      return { store: lease.store, settings, clock: this.#clock, logger: this.#logger, random: this.#random }
+    }
     throw new LeaseConfigurationError(
       `the lease-class of '${configPath}' makes leases without a store: name one of a provider, such as @leasehold/redis`,
       details,
@@ -204,6 +204,7 @@ export class LeaseProvider implements AsyncDisposable {
     const factory = await loadFactory(block.leaseClass, { path: configPath, file, factories: this.#factories })
     this.#warnOfUnknownKeys(name, configPath, factory, optionKeys)
     const settings = toLeaseSettings(name, owner, block)
+    if (settings.selfFence !== undefined) await loadFence()
     const make: LeaseFactory = hasHeartbeatThread(block, configPath)
       ? (own, context) => this.#threaded.create(own, factory, this.#factories, file, context)
       : factory
@@ -282,7 +283,7 @@ export class LeaseProvider implements AsyncDisposable {
 
   async #close(): Promise<void> {
     await this.#endAll(this.#leases.values(), CLOSE_LEASES_TIMEOUT, (lease) =>
-      lease instanceof StoreLease ? lease.close() : lease.release(),
+      isStoreLease(lease) ? lease.close() : lease.release(),
     )
     const stores = [...this.#stores.values(), this.#threaded]
     await this.#endAll<Pick<LeaseStore, 'close'>>(stores, CLOSE_STORES_TIMEOUT, (store) => store.close())

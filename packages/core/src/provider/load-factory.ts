@@ -1,9 +1,9 @@
-import { createRequire } from 'node:module'
-import { dirname, isAbsolute, join, resolve } from 'node:path'
+import { dirname, isAbsolute, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { Lease } from '../lease.js'
 import type { LeaseSettings } from '../lease-settings.js'
+import { importFound, isMissing } from '../load-package.js'
 import { reasonOf, shownValue } from '../shown-value.js'
 import { StoreLease } from '../store-lease.js'
 import { suggestionFor } from '../suggestion.js'
@@ -112,15 +112,10 @@ function isClass(value: unknown): boolean {
   return typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value))
 }
 
-/** Where packages do not see one another's, the application still sees those that it installed. */
 async function importModule(specifier: string, context: LeaseClassContext): Promise<Record<string, unknown>> {
   const location = locationOf(specifier, context.file)
   try {
-    return await import(location).catch((error: unknown) => {
-      const own = isMissing(error, specifier) ? findInApplication(specifier) : undefined
-      if (own === undefined) throw error
-      return import(own)
-    })
+    return await importFound(location, specifier)
   } catch (error) {
     throw new LeaseConfigurationError(explain(error, specifier, location, context), { cause: error })
   }
@@ -131,20 +126,6 @@ function locationOf(specifier: string, file: string | undefined): string {
   if (!/^\.\.?[/\\]/.test(specifier)) return specifier
   const folder = file !== undefined && isAbsolute(file) ? dirname(file) : process.cwd()
   return pathToFileURL(resolve(folder, specifier)).href
-}
-
-function findInApplication(specifier: string): string | undefined {
-  try {
-    return pathToFileURL(createRequire(join(process.cwd(), 'package.json')).resolve(specifier)).href
-  } catch {
-    return undefined
-  }
-}
-
-function isMissing(error: unknown, specifier: string): boolean {
-  const { code, message } = Object(error) as { code?: unknown; message?: unknown }
-  const missing = code === 'ERR_MODULE_NOT_FOUND' || code === 'MODULE_NOT_FOUND'
-  return missing && String(message).includes(specifier)
 }
 
 function explain(error: unknown, specifier: string, location: string, { path, factories }: LeaseClassContext): string {

@@ -1,9 +1,10 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { environmentOf } from '../lease-environment.js'
 import type { LeaseSettings } from '../lease-settings.js'
+import { loadForSetting } from '../load-package.js'
 import { shownValue } from '../shown-value.js'
+import type { LeaseStore } from '../store/lease-store.js'
 import { StoreLease } from '../store-lease.js'
-import type { HeartbeatThread } from '../thread/heartbeat-thread.js'
 import type { LeaseBlock } from './lease-block.js'
 import type { LeaseFactory, LeaseFactoryContext } from './lease-factory.js'
 
@@ -19,10 +20,29 @@ export function hasHeartbeatThread({ heartbeatThread }: LeaseBlock, path: string
   )
 }
 
+/** The part of a `HeartbeatThread` that a provider uses. */
+interface StoreThread {
+  open(store: {
+    readonly leaseClass: string
+    readonly options: Readonly<Record<string, unknown>>
+    readonly file: string | undefined
+    readonly configPath: string
+    readonly leaseName: string
+  }): Promise<LeaseStore>
+  close(): Promise<void>
+}
+
+/** Rejects with a `LeaseConfigurationError` if `@leasehold/heartbeat-thread` is not installed. */
+async function startThread(): Promise<StoreThread> {
+  const loaded = await loadForSetting('@leasehold/heartbeat-thread', 'heartbeat-thread')
+  const { HeartbeatThread } = loaded as { readonly HeartbeatThread: new () => StoreThread }
+  return new HeartbeatThread()
+}
+
 /** The leases of a provider whose heartbeats are sent by a thread. They have one thread for all. */
 export class ThreadedLeases {
   /** Loaded for the first of them. */
-  #thread: Promise<HeartbeatThread> | undefined
+  #thread: Promise<StoreThread> | undefined
 
   /**
    * The lease that the factory would make, with its store and its engine in the thread. `factories`: those that the
@@ -47,8 +67,12 @@ export class ThreadedLeases {
     const keys = factory.optionKeys ?? Object.keys(block).toSorted()
     const key = JSON.stringify(['heartbeat-thread', leaseClass, file, keys.map((name) => block[name] ?? null)])
     const store = await share(key, async () => {
-      this.#thread ??= import('../thread/heartbeat-thread.js').then(({ HeartbeatThread }) => new HeartbeatThread())
-      const thread = await this.#thread
+      this.#thread ??= startThread()
+      // A package that was not installed may be installed meanwhile.
+      const thread = await this.#thread.catch((error: unknown) => {
+        this.#thread = undefined
+        throw error
+      })
       return await thread.open({ leaseClass, options: block, file, configPath, leaseName: settings.name })
     })
     return new StoreLease(settings, store, environmentOf(context))

@@ -23,6 +23,11 @@ export function acknowledgeTime(ttl: number): number {
   return within(ttl * ACKNOWLEDGE_PART, LEAST_ACKNOWLEDGE, MOST_ACKNOWLEDGE)
 }
 
+/** How long before it is killed the process is asked to end, in milliseconds; `-Infinity` if it is not asked. */
+export function askBefore(mode: SelfFenceMode, ttl: number): number {
+  return mode === 'exit' ? acknowledgeTime(ttl) / 2 : Number.NEGATIVE_INFINITY
+}
+
 /**
  * How much earlier the validity of a self-fenced lease ends, in milliseconds: by the time to acknowledge the loss, and by
  * the time that it takes to end the process, so that it is gone when the validity of a lease without a fence would end.

@@ -7,6 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type CreateLeaseOptions, createLease } from '@leasehold/core'
 import { LocalLeaseStore } from '@leasehold/local'
+// It is a part of the bundle, which is not beside the packages.
+import '@leasehold/self-fence'
 import { monotonicClock } from '../../src/wall-clock.js'
 
 const [folder = '', mode = '', name = '', ttl = '', fence = ''] = process.argv.slice(2)

@@ -1,6 +1,6 @@
 import { type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
 import type { StoreSubject } from '@leasehold/testkit'
-import type { OpenRelayed } from '../../../core/test/thread/support/relays.js'
+import type { OpenRelayed } from '../../../heartbeat-thread/test/support/relays.js'
 import type { RecipePlace, RecipeSubject } from '../laws/recipe-trial.js'
 
 const memory: StoreSubject = {

@@ -1,8 +1,8 @@
 import type { LeaseStore } from '@leasehold/core'
-import { HeartbeatThread } from '@leasehold/core/thread'
+import { HeartbeatThread } from '@leasehold/heartbeat-thread'
 import { afterEach, beforeEach, describe, expect, it, type TestContext, vi } from 'vitest'
-import { seeGrantsInThreads } from '../../../core/test/thread/support/granted-in-thread.js'
-import { fromSource } from '../../../core/test/thread/support/thread-options.js'
+import { seeGrantsInThreads } from '../../../heartbeat-thread/test/support/granted-in-thread.js'
+import { fromSource } from '../../../heartbeat-thread/test/support/thread-options.js'
 import { PartitionGroup, Semaphore } from '../../src/index.js'
 
 /** Milliseconds; far more than a busy machine takes for a heartbeat. */

@@ -1,4 +1,4 @@
-import { relayedStores } from '../../../core/test/thread/support/relays.js'
+import { relayedStores } from '../../../heartbeat-thread/test/support/relays.js'
 import { describeAllRecipes } from '../support/all-recipes.js'
 import { inHeartbeatThread } from '../support/in-heartbeat-thread.js'
 
