@@ -1,4 +1,12 @@
-import type { Grant, LeaseRecord, Metadata, SelfFenceMode, StoreLimits, TimeoutOptions } from '@leasehold/core'
+import type {
+  Grant,
+  LeaseRecord,
+  LeaseStore,
+  Metadata,
+  SelfFenceMode,
+  StoreLimits,
+  TimeoutOptions,
+} from '@leasehold/core'
 import type { EventOf, TimeMemory, Wishes } from '@leasehold/core/internal'
 import type { EffectWithErrors } from './portable-effect.js'
 import type { PortableError } from './portable-error.js'
