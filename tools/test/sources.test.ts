@@ -54,7 +54,7 @@ describe('a fault is', () => {
     ['packages/core/test/a.test.ts', 'let store: LeaseStore'],
     ['packages/core/test/a.test.ts', 'const pause = 5 * Math.random()'],
     ['packages/core/src/a.ts', '/** `Math.random` unless given. */\n// Date.now'],
-    ['packages/core/src/system-random.ts', 'const systemRandom = () => Math.random()'],
+    ['packages/core/src/time/system-random.ts', 'const systemRandom = () => Math.random()'],
   ])('not %s with %j', (file, text) => {
     expect(sourceFaults(file, text)).toEqual([])
   })

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
-import { AbortListeners } from '../src/abort-listeners.js'
+import { AbortListeners } from '../src/time/abort-listeners.js'
 
 describe('AbortListeners', () => {
   it('calls every callback once when the signal aborts, and leaves nothing behind', () => {

@@ -9,7 +9,7 @@ import {
 import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { validityOf } from '../src/validity.js'
+import { validityOf } from '../src/time/validity.js'
 import { LIMIT, setUp, silentLogger, TTL } from './support/held-lease.js'
 import { recordOf } from './support/scripted-store.js'
 

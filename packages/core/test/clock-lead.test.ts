@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leadOf } from '../src/system-clock.js'
+import { leadOf } from '../src/time/system-clock.js'
 
 /** Yields these readings in turn. */
 function readingsOf(...readings: readonly number[]): () => number {

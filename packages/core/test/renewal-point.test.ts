@@ -13,7 +13,7 @@ import {
 import { type Fault, FaultyStore, VirtualClock } from '@leasehold/testkit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { validityOf } from '../src/validity.js'
+import { validityOf } from '../src/time/validity.js'
 import { beat, LIMIT, setUpHeld, silentLogger, TTL } from './support/held-lease.js'
 
 describe('the strategy { renewAt }', () => {

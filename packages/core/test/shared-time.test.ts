@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { systemClock } from '@leasehold/core'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { fromSource } from '../../heartbeat-thread/test/support/thread-options.js'
-import { createTimeMemory, SharedTime } from '../src/shared-time.js'
+import { createTimeMemory, SharedTime } from '../src/time/shared-time.js'
 
 afterEach(() => void vi.restoreAllMocks())
 

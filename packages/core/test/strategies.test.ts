@@ -2,7 +2,7 @@ import { createLease, MemoryLeaseStore, type RenewalStrategyName, TimeoutSetting
 import { VirtualClock } from '@leasehold/testkit'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
-import { validityOf } from '../src/validity.js'
+import { validityOf } from '../src/time/validity.js'
 import { silentLogger } from './support/held-lease.js'
 
 const TTL = 60_000

@@ -4,7 +4,7 @@ import type { UnitMutant } from '@leasehold/testing'
 export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'system clock: a cancelled task runs',
-    file: 'src/system-clock.ts',
+    file: 'src/time/system-clock.ts',
     find: 'clearImmediate(turn)',
     replace: 'void turn',
     test: 'test/system-clock.test.ts',
@@ -92,7 +92,7 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     title: 'texts of others: a name forges a line of the log',
-    file: 'src/store-lease.ts',
+    file: 'src/store-lease/store-lease.ts',
     find: "`lease '${shownText(name)}' of",
     replace: "`lease '${name}' of",
     test: 'test/texts-of-others.test.ts',
@@ -156,7 +156,7 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     title: 'grant ids: two spellings of a GUID are two ids',
-    file: 'src/guid.ts',
+    file: 'src/store/guid.ts',
     find: 'if (hyphenated.test(plain)) return plain.toLowerCase()',
     replace: 'if (hyphenated.test(plain)) return plain',
     test: 'test/grant-ids.test.ts',
@@ -164,7 +164,7 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     title: 'selfFence: the work of a run is not waited for',
-    file: 'src/store-lease.ts',
+    file: 'src/store-lease/store-lease.ts',
     find: 'this.#fence?.acknowledge(work)',
     replace: 'this.#fence?.acknowledge(undefined)',
     test: '../self-fence/test/acknowledging.test.ts',
@@ -172,7 +172,7 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     title: 'selfFence: the promise of an onLost callback is not waited for',
-    file: 'src/grant-users.ts',
+    file: 'src/store-lease/grant-users.ts',
     find: 'work.push(readGuarded(() => callback(lost), report))',
     replace: 'readGuarded(() => callback(lost), report)',
     test: '../self-fence/test/acknowledging.test.ts',
@@ -180,7 +180,7 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     title: 'selfFence: the name is freed before the promise of an onLost callback has settled',
-    file: 'src/grant-users.ts',
+    file: 'src/store-lease/grant-users.ts',
     find: 'if (grantId !== this.#grantId) return run?.working',
     replace: 'return run?.working',
     test: '../self-fence/test/acknowledging.test.ts',
@@ -188,7 +188,7 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     title: 'selfFence: a run of a lease without a run of its own says nothing of its work',
-    file: 'src/run/observed-grants.ts',
+    file: 'src/lease/observed-grants.ts',
     find: 'const work = [run?.working, told].filter(isThenable)',
     replace: 'const work = [told].filter(isThenable)',
     test: 'test/custom-lease.test.ts',
@@ -196,7 +196,7 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     title: 'run: a grant that was lost before the work stays current',
-    file: 'src/run/observed-grants.ts',
+    file: 'src/lease/observed-grants.ts',
     find: 'if (grant.lost.signal.aborted) return true',
     replace: '',
     test: 'test/custom-lease.test.ts',
@@ -236,7 +236,7 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     title: 'system clock: a suspend counts for less than it was',
-    file: 'src/system-clock.ts',
+    file: 'src/time/system-clock.ts',
     find: 'Math.max(suspended, ahead + BOOT_STEP)',
     replace: 'Math.max(suspended, ahead)',
     test: 'test/system-clock.test.ts',
@@ -268,7 +268,7 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     title: 'subscription: messages between two subscriptions are missed',
-    file: 'src/store/subscription.ts',
+    file: 'src/store-kit/subscription.ts',
     find: '    this.#messages.notifyAll()\n',
     replace: '',
     test: 'test/subscription.test.ts',
@@ -276,7 +276,7 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     title: 'requests: an operation that was aborted before it is sent is sent',
-    file: 'src/store/requests.ts',
+    file: 'src/store-kit/requests.ts',
     find: '      if (operation.isOpen) {',
     replace: '      if (operation.call.aborted || operation.isOpen) {',
     test: 'test/requests.test.ts',
@@ -284,7 +284,7 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     title: 'requests: what was refused together is refused for all',
-    file: 'src/store/requests.ts',
+    file: 'src/store-kit/requests.ts',
     find: "next === 'alone' || (isShared && this.#options.isOfOne(failure))",
     replace: "next === 'alone'",
     test: 'test/requests.test.ts',

@@ -1,5 +1,4 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { faultOfMetadata } from '../metadata.js'
 import {
   type Grant,
   isCount,
@@ -8,7 +7,8 @@ import {
   type LeaseState,
   type Metadata,
 } from '../store/lease-record.js'
-import { VALIDITY_MARGIN } from '../validity.js'
+import { faultOfMetadata } from '../store/metadata.js'
+import { VALIDITY_MARGIN } from '../time/validity.js'
 import type { CasRecord } from './cas-register.js'
 
 /** The standing of a record, as far as this process has seen it. */

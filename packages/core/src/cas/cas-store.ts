@@ -1,9 +1,7 @@
-import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
-import { withoutBreakReason } from '../metadata.js'
-import { checkOptionNames } from '../option-names.js'
-import { shownValue } from '../shown-value.js'
+import { checkOptionNames } from '../errors/option-names.js'
+import { shownValue } from '../errors/shown-value.js'
 import { anotherGrant, nothingToBreak } from '../store/break-conflict.js'
 import { type Grant, isLocked, type LeaseRecord, type LeaseState, type Metadata } from '../store/lease-record.js'
 import type {
@@ -15,11 +13,13 @@ import type {
   RenewOutcome,
   StoreLimits,
 } from '../store/lease-store.js'
-import { inRounds } from '../store/rounds.js'
+import { withoutBreakReason } from '../store/metadata.js'
 import type { StoreCall } from '../store/store-call.js'
-import { StoreChecks } from '../store/store-checks.js'
-import { systemClock } from '../system-clock.js'
-import { VALIDITY_MARGIN } from '../validity.js'
+import { inRounds } from '../store-kit/rounds.js'
+import { StoreChecks } from '../store-kit/store-checks.js'
+import type { Clock } from '../time/clock.js'
+import { systemClock } from '../time/system-clock.js'
+import { VALIDITY_MARGIN } from '../time/validity.js'
 import {
   type CasStanding,
   checkRecord,

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js'
+import type { Clock } from '../time/clock.js'
 
 /**
  * How many requests of one kind are under way at most. Their memory should be free again before the garbage collector moves

@@ -1,12 +1,12 @@
-import type { AbortListeners } from '../abort-listeners.js'
-import type { AcquireOptions, PreemptOptions } from '../acquire-options.js'
-import type { Clock } from '../clock.js'
-import { Deferred } from '../deferred.js'
-import { normalGuid } from '../guid.js'
-import { keepAlive } from '../keep-alive.js'
-import type { LeaseLost } from '../lease-lost.js'
-import type { LeaseRun } from '../run/lease-run.js'
-import { systemClock } from '../system-clock.js'
+import type { LeaseLost } from '../errors/lease-lost.js'
+import type { AcquireOptions, PreemptOptions } from '../lease/acquire-options.js'
+import type { LeaseRun } from '../lease/lease-run.js'
+import { normalGuid } from '../store/guid.js'
+import type { AbortListeners } from '../time/abort-listeners.js'
+import type { Clock } from '../time/clock.js'
+import { Deferred } from '../time/deferred.js'
+import { keepAlive } from '../time/keep-alive.js'
+import { systemClock } from '../time/system-clock.js'
 
 /** The parts of a request that a caller of `acquire` may choose. */
 export type Wishes = Pick<AcquireOptions, 'metadata' | 'ifMatch' | 'grantId'>

@@ -1,4 +1,4 @@
-import type { LeaseLost } from '../lease-lost.js'
+import type { LeaseLost } from '../errors/lease-lost.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { EngineState, HandOffTarget } from './engine-state.js'
 

@@ -1,4 +1,4 @@
-import type { LeaseLostReason } from '../lease-lost.js'
+import type { LeaseLostReason } from '../errors/lease-lost.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { AcquireOutcome, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
 import type { HandOffTarget } from './engine-state.js'

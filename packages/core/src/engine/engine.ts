@@ -1,10 +1,9 @@
-import type { AbortListeners } from '../abort-listeners.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import type { LeaseSettings } from '../lease-settings.js'
 import { forChildren } from '../parent/child-grace.js'
-import type { Fence } from '../self-fence/fence.js'
+import type { LeaseSettings } from '../settings/lease-settings.js'
 import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
+import type { AbortListeners } from '../time/abort-listeners.js'
 import type { Claim } from './claims.js'
 import type { EngineEvent } from './engine-event.js'
 import type { EngineState } from './engine-state.js'
@@ -12,6 +11,7 @@ import type { EngineEnvironment } from './event-context.js'
 import { type GrantEffect, type GrantListener, onGrant } from './grant-effect.js'
 import { LeaseEngine } from './lease-engine.js'
 import type { LeaseRules } from './lease-rules.js'
+import type { Fence } from './self-fence.js'
 
 /** The state of an engine, as far as the lease needs it. */
 export type SeenState =

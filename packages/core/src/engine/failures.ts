@@ -4,7 +4,7 @@ import { LeaseError, type LeaseErrorDetails } from '../errors/lease-error.js'
 import { LeaseLostError } from '../errors/lease-lost-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
-import { reasonOf } from '../shown-value.js'
+import { reasonOf } from '../errors/shown-value.js'
 import type { LeaseRules } from './lease-rules.js'
 
 /** The failure of a call that did not answer within its time limit. */

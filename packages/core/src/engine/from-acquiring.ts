@@ -1,6 +1,6 @@
 import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import { type Grant, isLocked, type LeaseRecord, type Metadata } from '../store/lease-record.js'
-import { validityOf } from '../validity.js'
+import { validityOf } from '../time/validity.js'
 import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
 import type { EngineEvent, EventOf } from './engine-event.js'
 import { type Acquiring, awaits, withLastTurn } from './engine-state.js'

@@ -1,6 +1,6 @@
-import type { LeaseLostReason } from '../lease-lost.js'
+import type { LeaseLostReason } from '../errors/lease-lost.js'
 import type { Metadata } from '../store/lease-record.js'
-import { validityOf } from '../validity.js'
+import { validityOf } from '../time/validity.js'
 import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
 import type { EngineEvent, EventOf } from './engine-event.js'
 import { awaits, type HandOffTarget, type Held, isUnplanned, type Releasing, withLastTurn } from './engine-state.js'

@@ -1,6 +1,6 @@
-import type { Clock } from '../clock.js'
 import { type Grant, isLocked, type LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore, ReleaseOutcome } from '../store/lease-store.js'
+import type { Clock } from '../time/clock.js'
 import type { LeaseRules } from './lease-rules.js'
 import { callWithin } from './timed-call.js'
 

@@ -1,7 +1,7 @@
-import type { LeaseSettings } from '../lease-settings.js'
-import { fencedTtl, fenceReserve } from '../self-fence/fence-times.js'
+import { fencedTtl, fenceReserve } from '../settings/fence-times.js'
+import type { LeaseSettings } from '../settings/lease-settings.js'
+import type { TimeoutSettings } from '../settings/timeout-settings.js'
 import type { LeaseStore } from '../store/lease-store.js'
-import type { TimeoutSettings } from '../timeout-settings.js'
 
 export function rulesOf(settings: RuledSettings, store: LeaseStore): LeaseRules {
   return new RulesOfLease(settings, store)

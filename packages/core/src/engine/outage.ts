@@ -1,4 +1,4 @@
-import { reasonOf } from '../shown-value.js'
+import { reasonOf } from '../errors/shown-value.js'
 
 /** The time from the first report of an outage to the second; it doubles from report to report. Milliseconds. */
 const FIRST_REPEAT = 10_000

@@ -1,5 +1,5 @@
-import { backoff } from '../store/backoff.js'
 import type { LeaseRecord } from '../store/lease-record.js'
+import { backoff } from '../store-kit/backoff.js'
 import type { LeaseRules } from './lease-rules.js'
 
 /** For how long a store keeps a place in the queue after the last request: for the ttl, or for this without one. Milliseconds. */

@@ -1,8 +1,8 @@
-import type { Clock } from '../clock.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { AbortableCall } from '../store/store-call.js'
+import type { Clock } from '../time/clock.js'
 import type { Admission } from './admission.js'
 import { LATE } from './engine-state.js'
 

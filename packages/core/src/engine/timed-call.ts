@@ -1,5 +1,5 @@
-import type { Clock } from '../clock.js'
 import { AbortableCall, type StoreCall } from '../store/store-call.js'
+import type { Clock } from '../time/clock.js'
 import { invalidAnswer, timedOut, toLeaseError } from './failures.js'
 import type { LeaseRules } from './lease-rules.js'
 import { faultOfAnswer } from './store-answers.js'

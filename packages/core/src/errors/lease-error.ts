@@ -9,7 +9,7 @@ export type LeaseErrorCode =
   | 'configuration'
   | 'name'
 
-import { shownLines, shownText } from '../shown-value.js'
+import { shownLines, shownText } from './shown-value.js'
 
 /** The lease that an error is about, as far as it is known, and the cause. */
 export interface LeaseErrorDetails {

@@ -1,6 +1,6 @@
-import type { LeaseLost, LeaseLostReason } from '../lease-lost.js'
-import { shownText } from '../shown-value.js'
 import { LeaseError, type LeaseErrorDetails } from './lease-error.js'
+import type { LeaseLost, LeaseLostReason } from './lease-lost.js'
+import { shownText } from './shown-value.js'
 
 /** The lease is no longer held. Stop acting on the resource. */
 export class LeaseLostError extends LeaseError {

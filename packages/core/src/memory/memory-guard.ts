@@ -1,4 +1,4 @@
-import { Fence, type FencingGuard, type GuardOptions } from '../store/fence.js'
+import { Fence, type FencingGuard, type GuardOptions } from '../store-kit/fence.js'
 
 /**
  * The fencing guard of values in this process: a resource for tests, and for the parts of one process. Its methods are

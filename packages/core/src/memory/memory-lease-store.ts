@@ -1,13 +1,13 @@
-import type { Clock } from '../clock.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { checkOptionNames } from '../option-names.js'
+import { checkOptionNames } from '../errors/option-names.js'
+import type { Decision, NameState } from '../life-cycle/life-cycle.js'
+import { LifeCycleStore } from '../life-cycle/life-cycle-store.js'
+import type { StoredLease } from '../life-cycle/stored-lease.js'
+import { WaitQueue } from '../life-cycle/wait-queue.js'
 import type { AcquireOutcome, AcquireRequest, BreakOptions } from '../store/lease-store.js'
-import type { Decision, NameState } from '../store/life-cycle/life-cycle.js'
-import { LifeCycleStore } from '../store/life-cycle/life-cycle-store.js'
-import type { StoredLease } from '../store/life-cycle/stored-lease.js'
-import { WaitQueue } from '../store/life-cycle/wait-queue.js'
 import type { StoreCall } from '../store/store-call.js'
-import { systemClock } from '../system-clock.js'
+import type { Clock } from '../time/clock.js'
+import { systemClock } from '../time/system-clock.js'
 
 /** The longest period after which a lease can be broken, in milliseconds: that of a Lease Blob. */
 const LONGEST_BREAK = 60_000

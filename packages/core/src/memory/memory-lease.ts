@@ -1,6 +1,6 @@
-import { environmentOf } from '../lease-environment.js'
-import type { LeaseFactory } from '../provider/lease-factory.js'
-import { StoreLease } from '../store-lease.js'
+import type { LeaseFactory } from '../lease/lease-factory.js'
+import { environmentOf } from '../store-lease/lease-environment.js'
+import { StoreLease } from '../store-lease/store-lease.js'
 import { MemoryLeaseStore } from './memory-lease-store.js'
 
 const makeLease: LeaseFactory = async (settings, context) => {

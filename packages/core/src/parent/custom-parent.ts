@@ -1,6 +1,6 @@
-import type { Lease } from '../lease.js'
-import { defaultLogger, logSafely } from '../logger.js'
-import { callGuarded, readGuarded } from '../user-code.js'
+import type { Lease } from '../lease/lease.js'
+import { callGuarded, readGuarded } from '../user-code/guarded-calls.js'
+import { defaultLogger, logSafely } from '../user-code/logger.js'
 import { asParent, type ParentGrant, ParentHere, type ParentView } from './parent.js'
 
 /** The methods of a lease that its children use. */

@@ -1,6 +1,6 @@
 import type { EngineEnvironment, EngineParent } from '../engine/event-context.js'
 import { rulesOf } from '../engine/lease-rules.js'
-import type { LeaseSettings } from '../lease-settings.js'
+import type { LeaseSettings } from '../settings/lease-settings.js'
 import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { type Child, type ParentGrant, ParentHere, type ParentLease, type ParentView } from './parent.js'

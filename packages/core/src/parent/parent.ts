@@ -1,7 +1,7 @@
-import type { Clock } from '../clock.js'
 import type { LeaseRules } from '../engine/lease-rules.js'
-import type { Lease } from '../lease.js'
-import type { LeaseSettings } from '../lease-settings.js'
+import type { Lease } from '../lease/lease.js'
+import type { LeaseSettings } from '../settings/lease-settings.js'
+import type { Clock } from '../time/clock.js'
 
 /** The key of the method by which a parent is seen by its children. */
 export const asParent = Symbol('leasehold.asParent')

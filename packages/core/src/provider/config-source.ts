@@ -1,4 +1,4 @@
-import { toCamelCase } from './key-case.js'
+import { toCamelCase } from '../settings/key-case.js'
 
 /** A configuration: a parsed file, or any value that can be turned into a plain object. */
 export interface ConfigSource {

@@ -1,10 +1,10 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { LeaseSettings, type LeaseSettingsOptions } from '../lease-settings.js'
-import { suggestionFor } from '../suggestion.js'
-import { type TimeoutOptions, TimeoutSettings } from '../timeout-settings.js'
+import { suggestionFor } from '../errors/suggestion.js'
+import { toMilliseconds } from '../settings/duration.js'
+import { toCamelCase } from '../settings/key-case.js'
+import { LeaseSettings, type LeaseSettingsOptions } from '../settings/lease-settings.js'
+import { type TimeoutOptions, TimeoutSettings } from '../settings/timeout-settings.js'
 import { blockPaths, type ConfigBlock, type ConfigSource, findBlock, originOf } from './config-source.js'
-import { toMilliseconds } from './duration.js'
-import { toCamelCase } from './key-case.js'
 
 /** The block that every lease falls back to. */
 export const DEFAULT_PATH = 'leasehold.lease'

@@ -1,6 +1,6 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { toCamelCase, toKebabCase } from '../settings/key-case.js'
 import { type ConfigSource, findBlock, placeOf } from './config-source.js'
-import { toCamelCase, toKebabCase } from './key-case.js'
 import { DEFAULT_PATH, settingKeys } from './lease-block.js'
 
 /** The words with which errors and warnings say where a setting stands: its block, its lease, the file and the line. */

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { suggestionFor } from '../suggestion.js'
+import { suggestionFor } from '../errors/suggestion.js'
 
 const SCOPE = '@leasehold'
 

@@ -1,12 +1,12 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { environmentOf } from '../lease-environment.js'
-import type { LeaseSettings } from '../lease-settings.js'
-import { loadForSetting } from '../load-package.js'
-import { shownValue } from '../shown-value.js'
+import { shownValue } from '../errors/shown-value.js'
+import type { LeaseFactory, LeaseFactoryContext } from '../lease/lease-factory.js'
+import type { LeaseSettings } from '../settings/lease-settings.js'
 import type { LeaseStore } from '../store/lease-store.js'
-import { StoreLease } from '../store-lease.js'
+import { environmentOf } from '../store-lease/lease-environment.js'
+import { StoreLease } from '../store-lease/store-lease.js'
+import { loadForSetting } from '../user-code/load-package.js'
 import type { LeaseBlock } from './lease-block.js'
-import type { LeaseFactory, LeaseFactoryContext } from './lease-factory.js'
 
 const ON: readonly unknown[] = ['on', true, 'true', 'yes']
 const OFF: readonly unknown[] = ['off', false, 'false', 'no', '', undefined, null]

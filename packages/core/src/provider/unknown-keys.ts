@@ -1,6 +1,6 @@
-import { ownNameFor, sameWord, suggestionFor } from '../suggestion.js'
+import { ownNameFor, sameWord, suggestionFor } from '../errors/suggestion.js'
+import { toCamelCase, toKebabCase } from '../settings/key-case.js'
 import { type ConfigBlock, type ConfigSource, findBlock, originOf, pathsOfValues } from './config-source.js'
-import { toCamelCase, toKebabCase } from './key-case.js'
 import { DEFAULT_PATH, engineKeys, settingKeys } from './lease-block.js'
 
 /** A key that nothing reads. */

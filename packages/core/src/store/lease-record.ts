@@ -1,8 +1,8 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { faultOfMetadata, type Metadata } from '../metadata.js'
 import { parsedJSON } from './json-text.js'
+import { faultOfMetadata, type Metadata } from './metadata.js'
 
-export type { Metadata } from '../metadata.js'
+export type { Metadata } from './metadata.js'
 
 /** One successful acquisition, as the holder knows it. */
 export interface Grant {

@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events'
-import { defaultLogger } from '../logger.js'
+import { defaultLogger } from '../user-code/logger.js'
 
 /** One attempt of one operation, as a store sees it. A call is made for this attempt and is never used for another. */
 export interface StoreCall {

@@ -1,7 +1,7 @@
 import { LeaseSettings, TimeoutSettings } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { rulesOf } from '../../src/engine/lease-rules.js'
-import { validityOf } from '../../src/validity.js'
+import { validityOf } from '../../src/time/validity.js'
 import { ScriptedStore } from '../support/scripted-store.js'
 
 describe('the rules of a lease', () => {

@@ -6,7 +6,7 @@ import { confirmed, type EngineEvent } from '../../src/engine/engine-event.js'
 import { awaits, type EngineState } from '../../src/engine/engine-state.js'
 import type { EventContext } from '../../src/engine/event-context.js'
 import { transition } from '../../src/engine/transition.js'
-import { validityOf } from '../../src/validity.js'
+import { validityOf } from '../../src/time/validity.js'
 import { rules } from '../support/rules.js'
 import { recordOf } from '../support/scripted-store.js'
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Decision, LifeCycle } from '../../src/store/life-cycle/life-cycle.js'
-import type { StoredLease } from '../../src/store/life-cycle/stored-lease.js'
-import { type Place, WaitQueue } from '../../src/store/life-cycle/wait-queue.js'
+import { type Decision, LifeCycle } from '../../src/life-cycle/life-cycle.js'
+import type { StoredLease } from '../../src/life-cycle/stored-lease.js'
+import { type Place, WaitQueue } from '../../src/life-cycle/wait-queue.js'
 
 const TTL = 100
 const dead = new Set<string>()

@@ -1,8 +1,8 @@
 import { AbortableCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { TurnWatches } from '../../src/store/life-cycle/turn-watches.js'
-import type { TurnState } from '../../src/store/life-cycle/watched-name.js'
+import { TurnWatches } from '../../src/life-cycle/turn-watches.js'
+import type { TurnState } from '../../src/life-cycle/watched-name.js'
 
 const call = new AbortableCall()
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Place, WaitQueue } from '../../src/store/life-cycle/wait-queue.js'
+import { type Place, WaitQueue } from '../../src/life-cycle/wait-queue.js'
 
 const TTL = 100
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { createSystemClock } from '../../src/system-clock.js'
+import { createSystemClock } from '../../src/time/system-clock.js'
 import { INTERVAL, setUpHeld, VALIDITY } from '../support/held-lease.js'
 
 // No jitter, so that the times below are exact. Other tests cover the jitter.

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { systemClock } from '@leasehold/core'
-import { SharedTime, type TimeMemory } from '../../src/shared-time.js'
+import { SharedTime, type TimeMemory } from '../../src/time/shared-time.js'
 
 // Answers each message with the shared time. Node may give each thread an origin of its own; this one is an hour off.
 const now = systemClock.now.bind(systemClock)

@@ -4,7 +4,7 @@ import type { EngineEvent } from '../../src/engine/engine-event.js'
 import type { Acquiring, EngineState, Held, Releasing } from '../../src/engine/engine-state.js'
 import type { EventContext } from '../../src/engine/event-context.js'
 import { transition } from '../../src/engine/transition.js'
-import { validityOf } from '../../src/validity.js'
+import { validityOf } from '../../src/time/validity.js'
 import { rules } from './rules.js'
 
 /** Not random: every pause has its full length. */

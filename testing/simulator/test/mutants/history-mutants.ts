@@ -6,7 +6,7 @@ export const historyMutants: readonly Mutant[] = [
     name: 'a renewal is not counted',
     edits: [
       {
-        file: 'store/life-cycle/life-cycle.ts',
+        file: 'life-cycle/life-cycle.ts',
         find: 'lease.renewals === undefined ? undefined : lease.renewals + 1',
         replace: 'lease.renewals',
       },
@@ -28,7 +28,7 @@ export const historyMutants: readonly Mutant[] = [
     name: 'the next grant keeps the time of the last one',
     edits: [
       {
-        file: 'store/life-cycle/life-cycle.ts',
+        file: 'life-cycle/life-cycle.ts',
         find: 'grantedAt: this.#rules.wall?.(), renewals: 0',
         replace: 'grantedAt: lease?.grantedAt ?? this.#rules.wall?.(), renewals: 0',
       },
@@ -41,7 +41,7 @@ export const historyMutants: readonly Mutant[] = [
     name: 'a waiter whose place ended is counted',
     edits: [
       {
-        file: 'store/life-cycle/life-cycle.ts',
+        file: 'life-cycle/life-cycle.ts',
         find: 'if (this.#isWaiting(place, now)) waiters += 1',
         replace: 'if (place.keptUntil > 0) waiters += 1',
       },

@@ -5,7 +5,11 @@ export const metadataMutants: readonly Mutant[] = [
   {
     name: 'a holder does not find the metadata of the last holder',
     edits: [
-      { file: 'store-lease.ts', find: 'this.#previous = effect.previous', replace: 'this.#previous = undefined' },
+      {
+        file: 'store-lease/store-lease.ts',
+        find: 'this.#previous = effect.previous',
+        replace: 'this.#previous = undefined',
+      },
     ],
     caughtBy: { check: ['wrong-previous'] },
   },
@@ -24,7 +28,7 @@ export const metadataMutants: readonly Mutant[] = [
     name: 'a request without metadata clears the metadata',
     edits: [
       {
-        file: 'store/life-cycle/life-cycle.ts',
+        file: 'life-cycle/life-cycle.ts',
         find: 'withoutBreakReason(lease?.metadata ?? NO_METADATA)',
         replace: 'withoutBreakReason(NO_METADATA)',
       },
@@ -46,7 +50,7 @@ export const metadataMutants: readonly Mutant[] = [
     name: 'an update under an old grant is written',
     edits: [
       {
-        file: 'store/life-cycle/life-cycle.ts',
+        file: 'life-cycle/life-cycle.ts',
         find: 'return { outcome: { renewed: false, reason: refusalOf(lease, grantId), ...holderOf(name, lease, now) } }',
         replace: `const next = lease && metadata && { ...lease, metadata }
       return { outcome: { renewed: false, reason: refusalOf(lease, grantId), ...holderOf(name, lease, now) }, next }`,

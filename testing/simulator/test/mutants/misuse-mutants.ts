@@ -1,6 +1,6 @@
 import type { Mutant } from './mutant.js'
 
-const userCode = 'user-code.ts'
+const userCode = 'user-code/guarded-calls.ts'
 const answers = 'engine/store-answers.ts'
 
 /** A strategy is asked for its plan. */
@@ -72,7 +72,7 @@ export const misuseMutants: readonly Mutant[] = [
     name: 'a listener that throws keeps the others from being notified',
     edits: [
       {
-        file: 'lease-events.ts',
+        file: 'store-lease/lease-events.ts',
         find: 'guarded = (...args) => callGuarded(() => listener(...(args as LeaseEvents[E])), report)',
         replace: 'guarded = (...args) => void listener(...(args as LeaseEvents[E]))',
       },
@@ -118,7 +118,7 @@ export const misuseMutants: readonly Mutant[] = [
     name: 'a failure that cannot be printed is printed',
     edits: [
       {
-        file: 'shown-value.ts',
+        file: 'errors/shown-value.ts',
         find: '  } catch {\n    return',
         replace: '  } catch (error) {\n    if (error instanceof TypeError) throw error\n    return',
       },

@@ -10,7 +10,7 @@ import { runMutants } from './run-mutants.js'
 const heartbeats = 'engine/from-held.ts'
 const claims = 'engine/from-acquiring.ts'
 const memory = 'memory/memory-lease-store.ts'
-const lifeCycle = 'store/life-cycle/life-cycle.ts'
+const lifeCycle = 'life-cycle/life-cycle.ts'
 const cas = 'cas/cas-store.ts'
 
 /** Two nodes that both believe in a lease, or one that does while the store has granted it to another. */
@@ -42,7 +42,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'validity has no margin for drift',
-    edits: [{ file: 'validity.ts', find: 'ttl * (1 - CLOCK_DRIFT) - VALIDITY_MARGIN', replace: 'ttl' }],
+    edits: [{ file: 'time/validity.ts', find: 'ttl * (1 - CLOCK_DRIFT) - VALIDITY_MARGIN', replace: 'ttl' }],
     caughtBy: { check: overlap, under: 'pause' },
   },
   {
@@ -56,7 +56,7 @@ export const mutants: readonly Mutant[] = [
     name: 'checkLease looks at the phase only',
     edits: [
       {
-        file: 'store-lease.ts',
+        file: 'store-lease/store-lease.ts',
         find: 'if (held === undefined || this.#clock.now() >= held.validUntil) return false',
         replace: 'if (held === undefined) return false',
       },
@@ -65,19 +65,19 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a suspend is not counted',
-    edits: [{ file: 'system-clock.ts', find: 'return instant + suspended', replace: 'return instant' }],
+    edits: [{ file: 'time/system-clock.ts', find: 'return instant + suspended', replace: 'return instant' }],
     caughtBy: { check: overlap, under: 'suspend' },
   },
   {
     name: 'a step of the wall clock counts as a suspend',
     edits: [
       {
-        file: 'system-clock.ts',
+        file: 'time/system-clock.ts',
         find: 'const ahead = leadOf(boot, monotonic).least - bootOffset',
         replace: 'const ahead = Math.abs(seen - first)',
       },
       {
-        file: 'system-clock.ts',
+        file: 'time/system-clock.ts',
         find: 'let suspended = 0',
         replace: 'let suspended = 0\n  const first = wall() - monotonic()',
       },
@@ -185,7 +185,7 @@ export const mutants: readonly Mutant[] = [
   {
     name: 'jitter pushes a heartbeat past the deadline',
     edits: [
-      { file: 'renewal/interval-strategy.ts', find: '(1 - JITTER * jitter)', replace: '(1 + 40 * jitter)' },
+      { file: 'settings/interval-strategy.ts', find: '(1 - JITTER * jitter)', replace: '(1 + 40 * jitter)' },
       { file: heartbeats, find: 'const LATEST_HEARTBEAT = 0.95', replace: 'const LATEST_HEARTBEAT = 1.5' },
     ],
     caughtBy: { check: ['needless-loss'], under: 'user-code' },
@@ -194,7 +194,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a caller is notified of the loss of an earlier grant',
     edits: [
       {
-        file: 'store-lease.ts',
+        file: 'store-lease/store-lease.ts',
         find: 'this.#engine.claim(claim, adopted)',
         replace: 'this.#users.keep(options.onLost)\n    this.#engine.claim(claim, adopted)',
       },
@@ -217,7 +217,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a loss is not notified',
     edits: [
       {
-        file: 'grant-users.ts',
+        file: 'store-lease/grant-users.ts',
         find: '? this.#onLost : [...this.#onLost, run.onLost]',
         replace: '? noCallbacks : [run.onLost]',
       },
@@ -228,7 +228,7 @@ export const mutants: readonly Mutant[] = [
     name: 'a loss is notified twice',
     edits: [
       {
-        file: 'grant-users.ts',
+        file: 'store-lease/grant-users.ts',
         find: 'for (const callback of callbacks) ',
         replace: 'for (const callback of [...callbacks, ...callbacks]) ',
       },

@@ -6,7 +6,7 @@ export const parentMutants: readonly Mutant[] = [
     name: 'the validity of a child does not depend on its parent until a timer has run',
     edits: [
       {
-        file: 'store-lease.ts',
+        file: 'store-lease/store-lease.ts',
         find: 'return this.#family === undefined || this.#family.cover > 0',
         replace: 'return true',
       },
@@ -17,7 +17,7 @@ export const parentMutants: readonly Mutant[] = [
   },
   {
     name: 'a child is not notified of the loss of its parent',
-    edits: [{ file: 'store-lease.ts', find: '    this.#family?.lose()\n', replace: '' }],
+    edits: [{ file: 'store-lease/store-lease.ts', find: '    this.#family?.lose()\n', replace: '' }],
     caughtBy: { law: 'parents: a child is notified of the loss of its parent before the parent is' },
   },
   {
@@ -40,7 +40,7 @@ export const parentMutants: readonly Mutant[] = [
     name: 'a parent is freed before its children',
     edits: [
       {
-        file: 'departure.ts',
+        file: 'store-lease/departure.ts',
         find: 'this.#dispatch({ ...how, hasChildren })',
         replace: 'this.#dispatch(how)',
       },
@@ -129,7 +129,7 @@ export const parentMutants: readonly Mutant[] = [
     name: 'a parent with children in other processes can be handed off',
     edits: [
       {
-        file: 'hand-off.ts',
+        file: 'store-lease/hand-off.ts',
         find: '  if (childGrace !== undefined) {',
         replace: "  if (childGrace !== undefined && name === '') {",
       },

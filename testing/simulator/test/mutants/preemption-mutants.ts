@@ -28,7 +28,7 @@ export const preemptionMutants: readonly Mutant[] = [
     name: 'a store breaks the grant of a successor',
     edits: [
       {
-        file: 'store/life-cycle/life-cycle.ts',
+        file: 'life-cycle/life-cycle.ts',
         find: 'grantId !== undefined && lease.grantId !== grantId',
         replace: 'grantId === undefined && lease.grantId === ""',
       },
@@ -59,12 +59,12 @@ export const preemptionMutants: readonly Mutant[] = [
   },
   {
     name: 'a renewal by hand that failed resolves true',
-    edits: [{ file: 'shared-renewal.ts', find: '?.reject(effect.cause)', replace: '?.resolve(true)' }],
+    edits: [{ file: 'store-lease/shared-renewal.ts', find: '?.reject(effect.cause)', replace: '?.resolve(true)' }],
     caughtBy: { law: 'renewal: a renewal by hand that hangs rejects, and the lease stays held while it is valid' },
   },
   {
     name: 'a renewal by hand does not end with the grant',
-    edits: [{ file: 'shared-renewal.ts', find: 'this.#take()?.resolve(false)', replace: '' }],
+    edits: [{ file: 'store-lease/shared-renewal.ts', find: 'this.#take()?.resolve(false)', replace: '' }],
     caughtBy: { check: ['stuck-call'] },
   },
 ]

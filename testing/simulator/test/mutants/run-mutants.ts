@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.js'
 
-const lease = 'store-lease.ts'
-const runs = 'run/lease-runs.ts'
+const lease = 'store-lease/store-lease.ts'
+const runs = 'lease/lease-runs.ts'
 
 /** Each rule of `run`, broken. */
 export const runMutants: readonly Mutant[] = [
@@ -20,7 +20,7 @@ export const runMutants: readonly Mutant[] = [
     name: 'runs of one lease take turns last come, first served',
     edits: [
       {
-        file: 'run/run-queue.ts',
+        file: 'lease/run-queue.ts',
         find: 'const next = this.#waiting.values().next().value',
         replace: 'const next = [...this.#waiting].at(-1)',
       },
@@ -78,7 +78,7 @@ export const runMutants: readonly Mutant[] = [
   },
   {
     name: 'a run does not free its grant, because an acquire once asked for an earlier one',
-    edits: [{ file: 'grant-users.ts', find: '    this.#isKept = false\n', replace: '' }],
+    edits: [{ file: 'store-lease/grant-users.ts', find: '    this.#isKept = false\n', replace: '' }],
     caughtBy: { check: ['unfreed-run'] },
   },
   {
@@ -88,19 +88,19 @@ export const runMutants: readonly Mutant[] = [
   },
   {
     name: 'a loss does not abort the signal of a run',
-    edits: [{ file: 'grant-users.ts', find: 'run?.end(error)\n', replace: '\n' }],
+    edits: [{ file: 'store-lease/grant-users.ts', find: 'run?.end(error)\n', replace: '\n' }],
     caughtBy: { check: ['run-not-aborted', 'wrong-reason', 'unasked-release'] },
   },
   {
     name: 'a run waits for work that ignores its signal',
-    edits: [{ file: 'run/lease-run.ts', find: 'this.#ended.reject(error)\n', replace: '\n' }],
+    edits: [{ file: 'lease/lease-run.ts', find: 'this.#ended.reject(error)\n', replace: '\n' }],
     caughtBy: { check: ['run-not-aborted'] },
   },
   {
     name: 'a run whose grant ended before its work resolves',
     edits: [
       {
-        file: 'run/lease-run.ts',
+        file: 'lease/lease-run.ts',
         find: 'return await Promise.race([this.#ended.promise, done])',
         replace: 'return await done',
       },

@@ -1,0 +1,133 @@
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { reasonOf } from '../errors/shown-value.js'
+import type { SelfFenceMode } from '../settings/fence-times.js'
+import type { LeaseSettings } from '../settings/lease-settings.js'
+import type { Clock } from '../time/clock.js'
+import { systemClock } from '../time/system-clock.js'
+import { loadForSetting } from '../user-code/load-package.js'
+import { detailsOf } from './failures.js'
+import type { LeaseRules } from './lease-rules.js'
+
+/** Ends the process if it does not acknowledge the loss of a grant of one lease in time. */
+export interface Fence {
+  /** Starts the thread that ends the process; `undefined` if it runs. Rejects if it cannot be started. */
+  start(): Promise<void> | undefined
+  /** A grant was obtained or renewed. `validUntil` is on the system clock. */
+  arm(validUntil: number): void
+  /** The grant was left: released, or handed off. */
+  disarm(): void
+  /**
+   * The loss of the grant was reported: the signal is aborted, and the callbacks have returned. It is acknowledged when the
+   * work of the run under the grant has ended.
+   */
+  acknowledge(work: Promise<void> | undefined): void
+}
+
+/** Makes the fence of one lease. `onEnded`: the thread that ends the process has ended by itself. */
+export type FenceMaker = (mode: SelfFenceMode, ttl: number, onEnded: () => void) => Fence
+
+/** The maker of fences, from the time at which `@leasehold/self-fence` was loaded. */
+const provided: { make?: FenceMaker } = {}
+
+/** Called by `@leasehold/self-fence` when it is loaded, so that a bundle that imports it needs no package beside it. */
+export function provideFence(make: FenceMaker): void {
+  provided.make = make
+}
+
+/** Rejects with a `LeaseConfigurationError` if `@leasehold/self-fence` is not installed. */
+export async function loadFence(): Promise<FenceMaker> {
+  if (provided.make !== undefined) return provided.make
+  const loaded = await loadForSetting('@leasehold/self-fence', 'selfFence')
+  const { createFence } = loaded as { readonly createFence: FenceMaker }
+  return createFence
+}
+
+/** The self-fence of one lease. What ends the process is loaded and started at the first claim. */
+export class LeaseFence {
+  readonly #mode: SelfFenceMode
+  readonly #rules: LeaseRules
+  readonly #onEnded: () => void
+  #fence: Fence | undefined
+  #abandoned = 0
+
+  /** The fence of a lease, if its settings ask for one. `given`: by the engine, where it runs in another thread. */
+  static of(
+    { selfFence }: LeaseSettings,
+    rules: LeaseRules,
+    clock: Clock,
+    given: Fence | undefined,
+    onEnded: () => void,
+  ): LeaseFence | undefined {
+    if (selfFence === undefined) return undefined
+    checkProcess(rules, clock)
+    return new LeaseFence(selfFence, rules, given, onEnded)
+  }
+
+  private constructor(mode: SelfFenceMode, rules: LeaseRules, given: Fence | undefined, onEnded: () => void) {
+    this.#mode = mode
+    this.#rules = rules
+    this.#fence = given
+    this.#onEnded = onEnded
+  }
+
+  /** The outcome of a claim that has to wait until the thread runs; `undefined` if it can go on. */
+  enter(claim: () => Promise<boolean>): Promise<boolean> | undefined {
+    if (provided.make !== undefined) this.#make(provided.make)
+    const starting = this.#fence === undefined ? this.#load() : this.#fence.start()
+    return starting === undefined ? undefined : this.#claimAfter(starting, claim)
+  }
+
+  /** Makes the claims that wait for the thread resolve with false. */
+  abandon(): void {
+    this.#abandoned += 1
+  }
+
+  arm(validUntil: number): void {
+    this.#fence?.arm(validUntil)
+  }
+
+  disarm(): void {
+    this.#fence?.disarm()
+  }
+
+  acknowledge(work: Promise<void> | undefined): void {
+    this.#fence?.acknowledge(work)
+  }
+
+  #make(make: FenceMaker): void {
+    this.#fence ??= make(this.#mode, this.#rules.ttl, this.#onEnded)
+  }
+
+  async #load(): Promise<void> {
+    this.#make(await loadFence())
+  }
+
+  async #claimAfter(starting: Promise<void>, claim: () => Promise<boolean>): Promise<boolean> {
+    const abandoned = this.#abandoned
+    try {
+      await starting
+    } catch (cause) {
+      if (cause instanceof LeaseConfigurationError) throw cause
+      const message = `the thread of selfFence could not be started: ${reasonOf(cause)}`
+      throw new LeaseUnavailableError(message, { ...detailsOf(this.#rules), cause })
+    }
+    return abandoned === this.#abandoned && (await claim())
+  }
+}
+
+/** Throws a `LeaseConfigurationError` where the process cannot be ended, or not by the clock of the lease. */
+function checkProcess(rules: LeaseRules, clock: Clock): void {
+  if (clock !== systemClock) {
+    const message = "selfFence ends the process by the machine's clock: leave it out, or leave out the clock"
+    throw new LeaseConfigurationError(message, detailsOf(rules))
+  }
+  // The kernel ignores signals that the first process of a container sends to itself, SIGKILL included.
+  if (process.pid === 1 && process.platform !== 'win32') {
+    throw new LeaseConfigurationError(
+      'selfFence cannot end this process, because its id is 1, as that of the first process in a container: start it ' +
+        'by an init process (docker run --init, or tini), or leave selfFence out',
+      detailsOf(rules),
+    )
+  }
+}

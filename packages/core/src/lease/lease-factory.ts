@@ -1,0 +1,30 @@
+import type { LeaseSettings } from '../settings/lease-settings.js'
+import type { LeaseStore } from '../store/lease-store.js'
+import type { Clock } from '../time/clock.js'
+import type { Logger } from '../user-code/logger.js'
+import type { Lease } from './lease.js'
+
+/** The context that a `LeaseProvider` gives a factory, beside the settings. */
+export interface LeaseFactoryContext {
+  /** Where in the configuration the lease's block stands; leases of one path share their store. */
+  readonly configPath: string
+  readonly clock: Clock
+  readonly logger: Logger
+  /** Random numbers for jitter; absent unless the provider was given a source of its own. */
+  readonly random?: (() => number) | undefined
+  /**
+   * The store under `key`: opened by the first call, shared by later calls, and closed with the provider. If opening
+   * fails, the next call tries again.
+   */
+  share<S extends LeaseStore>(key: string, open: () => S | Promise<S>): Promise<S>
+}
+
+/**
+ * Makes the leases of one kind; `lease-class` names it. The provider's own block of the configuration is in
+ * `settings.options`.
+ */
+export interface LeaseFactory {
+  (settings: LeaseSettings, context: LeaseFactoryContext): Lease | Promise<Lease>
+  /** The keys of the block that it reads beside the engine's, in camel case. Other keys are reported as unknown. */
+  readonly optionKeys?: readonly string[]
+}

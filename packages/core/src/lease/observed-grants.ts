@@ -1,0 +1,153 @@
+import type { LeaseLost } from '../errors/lease-lost.js'
+import { lossError } from '../errors/lease-lost-error.js'
+import { shownText } from '../errors/shown-value.js'
+import type { LeaseSettings } from '../settings/lease-settings.js'
+import { createGrantId } from '../store/grant-id.js'
+import { AbortListeners } from '../time/abort-listeners.js'
+import { systemClock } from '../time/system-clock.js'
+import { isThenable, readGuarded } from '../user-code/guarded-calls.js'
+import { defaultLogger, logSafely } from '../user-code/logger.js'
+import type { AcquireOptions } from './acquire-options.js'
+import type { LeaseRun, RunGrant } from './lease-run.js'
+import { LeaseRuns, type RunHost } from './lease-runs.js'
+
+/** The methods of a lease that its runs use. */
+interface PlainLease {
+  readonly settings: LeaseSettings
+  readonly fencingToken: bigint | undefined
+  acquire(options?: AcquireOptions): Promise<boolean>
+  release(): Promise<boolean>
+  checkLease(): boolean
+}
+
+/** A grant of a lease that does not identify its grants. */
+class ObservedGrant implements RunGrant {
+  readonly grantId = createGrantId()
+  readonly lost = new AbortController()
+  fencingToken: bigint | undefined
+}
+
+/**
+ * The grants of a lease that has `acquire`, `release` and `checkLease` only. Its losses are observed by `onLost`. A release
+ * has no callback, so the method `release` of this one object is replaced by one that first ends the run in progress.
+ */
+export class ObservedGrants implements RunHost {
+  readonly clock = systemClock
+  readonly aborts = new AbortListeners()
+  readonly details: RunHost['details']
+  readonly runs: LeaseRuns = new LeaseRuns(this)
+  readonly #lease: PlainLease
+  #grant: ObservedGrant | undefined
+  #isKept = false
+  /** Settles with the last release; never rejects. */
+  #releasing: Promise<unknown> | undefined
+
+  constructor(lease: PlainLease) {
+    const { name, owner } = lease.settings
+    this.#lease = lease
+    this.details = { leaseName: name, owner }
+    this.#observeReleases()
+  }
+
+  get signal(): AbortSignal {
+    if (this.#lease.checkLease()) return this.#current().lost.signal
+    return AbortSignal.abort(lossError({ reason: 'expired' }, this.details))
+  }
+
+  currentGrant(): RunGrant | undefined {
+    return this.#lease.checkLease() ? this.#current() : this.#grant
+  }
+
+  isValid(): boolean {
+    return this.#lease.checkLease()
+  }
+
+  isKept(): boolean {
+    return this.#isKept
+  }
+
+  async claim(options: AcquireOptions, run: LeaseRun): Promise<boolean> {
+    const grant = new ObservedGrant()
+    // It may be lost before this function continues.
+    run.begin(grant)
+    if (!(await this.#lease.acquire({ ...options, onLost: (lost) => this.#lose(grant, lost) }))) return false
+    if (grant.lost.signal.aborted) return true
+    grant.fencingToken = this.#lease.fencingToken
+    this.#isKept = false
+    this.#grant = grant
+    if (this.#releasing === undefined) return true
+    // A release that was asked for during the attempt may have freed the grant.
+    await this.#releasing
+    if (!this.#lease.checkLease()) this.#onRelease()
+    return true
+  }
+
+  async holder(): Promise<undefined> {
+    return undefined
+  }
+
+  async release(): Promise<void> {
+    await this.#lease.release()
+  }
+
+  report(error: unknown): void {
+    const { leaseName, owner } = this.details
+    logSafely(
+      defaultLogger,
+      'error',
+      `lease '${shownText(leaseName)}' of '${shownText(owner)}': an error in the background`,
+      error,
+    )
+  }
+
+  /** The grant that is held, and was acquired outside of a run where it is not known yet. */
+  #current(): ObservedGrant {
+    if (this.#grant !== undefined && !this.#grant.lost.signal.aborted) return this.#grant
+    const grant = new ObservedGrant()
+    grant.fencingToken = this.#lease.fencingToken
+    this.#grant = grant
+    this.#isKept = true
+    const gone = (): void => void this.#lose(grant, { reason: 'expired' })
+    // Acquiring what is held already changes nothing, and every caller's callback counts.
+    this.#lease.acquire({ onLost: (lost) => this.#lose(grant, lost) }).then((isHeld) => isHeld || gone(), gone)
+    return grant
+  }
+
+  /** Settles when the work under the grant has ended, for a lease that waits for it. Never rejects. */
+  #lose(grant: ObservedGrant, lost: LeaseLost): Promise<void> | undefined {
+    if (grant.lost.signal.aborted) return undefined
+    if (this.#grant === grant) this.#grant = undefined
+    const error = lossError(lost, this.details)
+    const run = this.runs.under(grant)
+    grant.lost.abort(error)
+    run?.end(error)
+    const told = readGuarded(
+      () => run?.onLost?.(lost),
+      (failure) => this.report(failure),
+    )
+    const work = [run?.working, told].filter(isThenable)
+    return work.length === 0 ? undefined : Promise.allSettled(work).then(() => {})
+  }
+
+  #onRelease(): void {
+    if (this.#grant === undefined) return
+    this.#grant = undefined
+    this.runs.onReleased()
+  }
+
+  #observeReleases(): void {
+    const lease = this.#lease
+    const release = lease.release
+    const observed = (...args: Parameters<PlainLease['release']>): Promise<boolean> => {
+      this.#onRelease()
+      const released = release.apply(lease, args)
+      const end = (): void => {
+        if (this.#releasing === settled) this.#releasing = undefined
+      }
+      const settled = Promise.resolve(released).then(end, end)
+      this.#releasing = settled
+      return released
+    }
+    Object.defineProperty(lease, 'release', { value: observed, configurable: true, writable: true })
+  }
+}

@@ -1,0 +1,77 @@
+import { checkOptionNames, type OptionNames } from '../errors/option-names.js'
+import type { LeaseRecord } from '../store/lease-record.js'
+import type { LeaseStore } from '../store/lease-store.js'
+import { AbortableCall } from '../store/store-call.js'
+import { AbortListeners } from '../time/abort-listeners.js'
+import { systemClock } from '../time/system-clock.js'
+import { readLease, type StoreOperationOptions } from './operations.js'
+
+const DEFAULT_INTERVAL = 1_000
+
+export interface WatchLeaseOptions extends StoreOperationOptions {
+  /** The longest time between two reads of the record, in milliseconds; 1 s unless given. */
+  readonly interval?: number | undefined
+}
+
+const optionNames: OptionNames<WatchLeaseOptions> = { timeout: true, signal: true, clock: true, interval: true }
+
+const aborts = new AbortListeners()
+
+/**
+ * Yields the record of a name, or `undefined` where there is none: the present one, then each one with another grant, state
+ * or metadata, until the signal aborts. A renewal is no change. The record is read once in each interval, and at once when
+ * the store signals that the name may be free. Throws the first typed error of a read; watch again to go on.
+ */
+export async function* watchLease(
+  store: LeaseStore,
+  name: string,
+  options: WatchLeaseOptions = {},
+): AsyncGenerator<LeaseRecord | undefined, void, undefined> {
+  checkOptionNames('watchLease', options, optionNames, { leaseName: name })
+  const { interval = DEFAULT_INTERVAL, clock = systemClock, signal, ...others } = options
+  const call = new AbortableCall()
+  const unlisten = signal && aborts.add(signal, () => call.abort(signal.reason))
+  let wake = (): void => {}
+  let isWoken = false
+  void wakeOn(store, name, call, () => {
+    isWoken = true
+    wake()
+  })
+  let shown: string | undefined
+  try {
+    while (!call.aborted) {
+      isWoken = false
+      const record = await readLease(store, name, { ...others, clock, signal: call.signal })
+      const state = record === undefined ? 'none' : stateOf(record)
+      if (state !== shown) yield record
+      shown = state
+      if (isWoken || call.aborted) continue
+      await new Promise<void>((resolve) => {
+        const cancel = clock.schedule(interval, resolve)
+        const removeListener = call.onAbort(() => resolve())
+        wake = () => {
+          cancel()
+          removeListener()
+          resolve()
+        }
+      })
+      wake()
+    }
+  } catch (error) {
+    if (!call.aborted) throw error
+  } finally {
+    unlisten?.()
+    call.abort()
+  }
+}
+
+/** The store's signals only save time: the reads find and report its failures. */
+async function wakeOn(store: LeaseStore, name: string, call: AbortableCall, wake: () => void): Promise<void> {
+  try {
+    for await (const _ of store.watch?.(name, call) ?? []) wake()
+  } catch {}
+}
+
+function stateOf({ grantId, owner, state, metadata }: LeaseRecord): string {
+  return JSON.stringify([grantId, owner, state, Object.entries(metadata).sort()])
+}

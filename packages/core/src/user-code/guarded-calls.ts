@@ -1,0 +1,105 @@
+import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { shownValue } from '../errors/shown-value.js'
+import type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from '../settings/renewal-strategy.js'
+import type { Clock } from '../time/clock.js'
+import { systemClock } from '../time/system-clock.js'
+
+/** Receives errors that user code threw, and reports of values that are not valid. It must not throw. */
+type Report = (error: unknown) => void
+
+/** Calls user code. An error that it throws, or that its promise rejects with, goes to `report`. */
+export function callGuarded(call: () => unknown, report: Report): void {
+  try {
+    const result = call()
+    if (isThenable(result)) Promise.resolve(result).then(undefined, report)
+  } catch (error) {
+    report(error)
+  }
+}
+
+export function isThenable(value: unknown): boolean {
+  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
+}
+
+/** Calls user code that must answer at once. If it answers with a promise instead, a rejection of that is reported. */
+export function readGuarded(read: () => unknown, report: (error: unknown) => void): unknown {
+  let value: unknown
+  callGuarded(() => {
+    value = read()
+    return value
+  }, report)
+  return value
+}
+
+/**
+ * A clock of the user that fails safely: while it has no valid time, the time is `Infinity`, so that every validity is
+ * over; a timer that it cannot schedule runs on the system clock.
+ */
+export function guardClock(clock: Clock, report: (error: unknown) => void): Clock {
+  if (clock === systemClock) return clock
+  return {
+    now: () => numberFrom(() => clock.now(), 'clock.now()', report) ?? Number.POSITIVE_INFINITY,
+    isVirtual: clock.isVirtual === true,
+    suspended: () => numberFrom(() => clock.suspended?.() ?? 0, 'clock.suspended()', report) ?? 0,
+    ...(clock.wall && { wall: () => numberFrom(() => clock.wall?.(), 'clock.wall()', report) ?? Number.NaN }),
+    schedule: (delay, task) => {
+      try {
+        const cancel: unknown = clock.schedule(delay, task)
+        if (typeof cancel === 'function') return () => callGuarded(() => cancel(), report)
+        report(new LeaseConfigurationError(`clock.schedule() must return a function, not ${shownValue(cancel)}`))
+        return () => {}
+      } catch (error) {
+        report(error)
+        return systemClock.schedule(delay, task)
+      }
+    },
+  }
+}
+
+/** A source of chance of the user; the middle where it fails. */
+export function guardRandom(random: () => number, report: (error: unknown) => void): () => number {
+  return () => {
+    const drawn = numberFrom(random, 'random()', report)
+    if (drawn === undefined) return 0.5
+    if (drawn >= 0 && drawn <= 1) return drawn
+    report(new LeaseConfigurationError(`random() must return a number from 0 to 1, not ${drawn}`))
+    return 0.5
+  }
+}
+
+/** The plan of a strategy. A strategy that throws, or returns no plan, is replaced by `heartbeatInterval` this time. */
+export function planHeartbeat(
+  timeouts: RenewalTimes & { readonly strategy: RenewalStrategy },
+  jitter: number,
+  reporter: { report: Report },
+): HeartbeatPlan {
+  const { strategy, heartbeatInterval, operationTimeout } = timeouts
+  let plan: unknown
+  // Without closures, because each heartbeat is planned.
+  try {
+    plan = strategy.plan(timeouts, jitter)
+  } catch (error) {
+    reporter.report(error)
+  }
+  const { after, attemptTimeout } = Object(plan) as Partial<HeartbeatPlan>
+  if (isDuration(after) && isDuration(attemptTimeout)) return { after, attemptTimeout }
+  const report: Report = (error) => reporter.report(error)
+  // It may be a promise, whose rejection is reported.
+  callGuarded(() => plan, report)
+  const given = `{ after: ${shownValue(after)}, attemptTimeout: ${shownValue(attemptTimeout)} }`
+  report(
+    new LeaseConfigurationError(`strategy.plan() must return { after, attemptTimeout } in milliseconds, not ${given}`),
+  )
+  return { after: heartbeatInterval, attemptTimeout: operationTimeout }
+}
+
+function isDuration(value: unknown): value is number {
+  return typeof value === 'number' && value > 0
+}
+
+function numberFrom(read: () => unknown, source: string, report: Report): number | undefined {
+  const value = readGuarded(read, report)
+  if (typeof value === 'number' && !Number.isNaN(value)) return value
+  report(new LeaseConfigurationError(`${source} must return a number, not ${shownValue(value)}`))
+  return undefined
+}
