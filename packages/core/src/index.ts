@@ -12,6 +12,7 @@ export type { AcquireOptions, PreemptOptions, ReleaseOptions } from './lease/acq
 export type { Held, LeasedWork, StoreHeld } from './lease/held.js'
 export { isLease } from './lease/is-lease.js'
 export { Lease } from './lease/lease.js'
+export type { LeaseEnvironment } from './lease/lease-environment.js'
 export type { LeaseFactory, LeaseFactoryContext } from './lease/lease-factory.js'
 export { MemoryGuard } from './memory/memory-guard.js'
 export { memoryLease } from './memory/memory-lease.js'
@@ -41,7 +42,6 @@ export {
 export type { LeaseStore, StoreLimits } from './store/lease-store.js'
 export { createLease } from './store-lease/create-lease.js'
 export type { HandOff } from './store-lease/hand-off.js'
-export type { LeaseEnvironment, StoreLeaseEnvironment } from './store-lease/lease-environment.js'
 export type { LeaseEvents, LeaseListener } from './store-lease/lease-events.js'
 export type { CreateLeaseOptions } from './store-lease/lease-options.js'
 export {
@@ -52,6 +52,7 @@ export {
   type StoreOperationOptions,
 } from './store-lease/operations.js'
 export { StoreLease } from './store-lease/store-lease.js'
+export type { StoreLeaseEnvironment } from './store-lease/store-lease-environment.js'
 export { type WatchLeaseOptions, watchLease } from './store-lease/watch-lease.js'
 export type { Clock } from './time/clock.js'
 export { type ClockReadings, createSystemClock, systemClock } from './time/system-clock.js'

@@ -1,7 +1,7 @@
 // For @leasehold/heartbeat-thread and @leasehold/self-fence, of the same version. Nothing here is a part of the API.
 
 export { Claim, type Wishes } from './engine/claims.js'
-export { type Engine, type EngineMaker, heldIn, makesEngine, type SeenState } from './engine/engine.js'
+export { type Engine, heldIn, type SeenState } from './engine/engine.js'
 export type { ReleaseResult } from './engine/engine-effect.js'
 export type { EngineEvent, EventOf } from './engine/engine-event.js'
 export type { EngineEnvironment } from './engine/event-context.js'
@@ -19,6 +19,7 @@ export { loadFactory } from './provider/load-factory.js'
 export { acknowledgeTime, askBefore } from './settings/fence-times.js'
 export { createOwner } from './settings/owner.js'
 export { portableTimeouts } from './settings/timeout-settings.js'
+export { type EngineMaker, makesEngine } from './store-lease/create-engine.js'
 export { Deferred } from './time/deferred.js'
 export { settledInTime } from './time/in-time.js'
 export { createTimeMemory, SharedTime, type TimeMemory } from './time/shared-time.js'

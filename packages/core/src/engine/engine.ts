@@ -1,15 +1,8 @@
-import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { forChildren } from '../parent/child-grace.js'
-import type { LeaseSettings } from '../settings/lease-settings.js'
 import type { Grant } from '../store/lease-record.js'
-import type { LeaseStore } from '../store/lease-store.js'
 import type { AbortListeners } from '../time/abort-listeners.js'
 import type { Claim } from './claims.js'
 import type { EngineEvent } from './engine-event.js'
 import type { EngineState } from './engine-state.js'
-import type { EngineEnvironment } from './event-context.js'
-import { type GrantEffect, type GrantListener, onGrant } from './grant-effect.js'
-import { LeaseEngine } from './lease-engine.js'
 import type { LeaseRules } from './lease-rules.js'
 import type { Fence } from './self-fence.js'
 
@@ -34,33 +27,6 @@ export interface Engine {
   abandon(): Promise<void>
   dispatch(event: EngineEvent): void
   onParentLost(): void
-}
-
-/** The key of the method by which a store makes the engines of its leases, where they do not run in this thread. */
-export const makesEngine = Symbol('leasehold.makesEngine')
-
-/** Makes the engine of one lease. */
-export type EngineMaker = (
-  settings: LeaseSettings,
-  environment: EngineEnvironment,
-  onGrant: (effect: GrantEffect) => void,
-) => Engine
-
-/** Throws a `LeaseConfigurationError` where the settings ask for something that the engine of the store cannot do. */
-export function createEngine(
-  settings: LeaseSettings,
-  store: LeaseStore & { readonly [makesEngine]?: EngineMaker },
-  environment: EngineEnvironment,
-  lease: GrantListener,
-): Engine {
-  const make = store[makesEngine]
-  const graced = forChildren(store, settings, environment.clock)
-  if (make !== undefined) return make(settings, environment, (effect) => lease[onGrant](effect))
-  if (settings.unresponsiveAfter === undefined) return new LeaseEngine(settings, graced, environment, lease)
-  throw new LeaseConfigurationError(
-    'unresponsiveAfter is for leases whose heartbeats are sent by a HeartbeatThread: open the store with one, or leave it out',
-    { leaseName: settings.name, owner: settings.owner, store: store.kind ?? 'custom' },
-  )
 }
 
 /** The state, if the lease is held; its validity may be over. */

@@ -1,5 +1,5 @@
+import { environmentOf } from '../lease/lease-environment.js'
 import type { LeaseFactory } from '../lease/lease-factory.js'
-import { environmentOf } from '../store-lease/lease-environment.js'
 import { StoreLease } from '../store-lease/store-lease.js'
 import { MemoryLeaseStore } from './memory-lease-store.js'
 

@@ -1,7 +1,7 @@
 import { checkOptionNames, type OptionNames } from '../errors/option-names.js'
 import { LeaseSettings, type LeaseSettingsOptions } from '../settings/lease-settings.js'
 import { type TimeoutOptions, TimeoutSettings } from '../settings/timeout-settings.js'
-import type { StoreLeaseEnvironment } from './lease-environment.js'
+import type { StoreLeaseEnvironment } from './store-lease-environment.js'
 
 /** The durations, the environment and the other settings of a lease. `retryInterval` is a setting of actors. */
 export interface CreateLeaseOptions

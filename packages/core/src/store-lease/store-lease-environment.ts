@@ -1,17 +1,7 @@
 import { checkOptionNames, type OptionNames } from '../errors/option-names.js'
+import type { LeaseEnvironment } from '../lease/lease-environment.js'
 import type { LeaseFactoryContext } from '../lease/lease-factory.js'
 import type { ParentLease } from '../parent/parent.js'
-import type { Clock } from '../time/clock.js'
-import type { Logger } from '../user-code/logger.js'
-
-export interface LeaseEnvironment {
-  /** The machine's clock unless given. */
-  readonly clock?: Clock | undefined
-  /** Process warnings unless given. */
-  readonly logger?: Logger | undefined
-  /** Random numbers from 0 to 1, 1 excluded, for jitter; `Math.random` unless given. */
-  readonly random?: (() => number) | undefined
-}
 
 /** The environment of one lease. */
 export interface StoreLeaseEnvironment extends LeaseEnvironment {
@@ -20,11 +10,6 @@ export interface StoreLeaseEnvironment extends LeaseEnvironment {
    * the parent's. A lease of this process, or one of another process (`watchParent`).
    */
   readonly parent?: ParentLease | undefined
-}
-
-/** The environment that a `LeaseProvider` gives a factory: the compiler reports a part that is forgotten here. */
-export function environmentOf({ clock, logger, random }: LeaseFactoryContext): Required<LeaseEnvironment> {
-  return { clock, logger, random }
 }
 
 /** Throws a `LeaseConfigurationError` for an unknown option. */
