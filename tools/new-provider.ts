@@ -55,12 +55,12 @@ if (name === undefined) {
 } else {
   const folder = createProvider(name)
   run('npm', 'install', '--no-audit', '--no-fund')
-  run('npm', 'run', 'docs:options')
+  run('npm', 'run', 'docs:update')
   console.log(`
 ${shown(folder)} is ready. Next:
   1. implement src/${name}-register.ts and src/${name}-guard.ts
   2. npx vitest run packages/${name}
-  3. npm run docs:options, after a change of src/${name}-options.ts
+  3. npm run docs:update, after a change of src/${name}-options.ts
   4. npm run api && npm run check
 docs/guide/writing-a-provider.md explains each step.`)
 }

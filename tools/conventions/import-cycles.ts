@@ -25,7 +25,8 @@ export function importCycles(texts: ReadonlyMap<string, string>): ImportCycle[] 
   return cycles
 }
 
-function importedFiles(file: string, texts: ReadonlyMap<string, string>): string[] {
+/** The files among `texts` that a file imports, also for types only. */
+export function importedFiles(file: string, texts: ReadonlyMap<string, string>): string[] {
   return ts
     .preProcessFile(texts.get(file) ?? '', true, true)
     .importedFiles.filter(({ fileName }) => fileName.startsWith('.'))

@@ -27,7 +27,7 @@ export const exitCodeTexts: Readonly<Record<keyof typeof exitCodes, string>> = {
   lost: 'The lease was lost while the command ran.',
 }
 
-/** The man page of the command, from its table of commands: `npm run docs:man`. */
+/** The man page of the command, from its table of commands: `npm run docs:update`. */
 export function manPage(): { readonly path: string; readonly text: string } {
   const folder = join(root, 'packages', 'cli')
   const { version } = readManifest(folder)

@@ -30,7 +30,7 @@ function faultOf({ language, source, code }: CodeBlock): string | undefined {
     return SOURCED.has(language) ? 'the code has no source; add <!-- from: path#region -->' : undefined
   }
   try {
-    return snippet(source) === code ? undefined : `differs from ${source}; run "npm run docs:snippets"`
+    return snippet(source) === code ? undefined : `differs from ${source}; run "npm run docs:update"`
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }

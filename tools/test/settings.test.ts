@@ -68,14 +68,14 @@ describe('reference.conf', () => {
     'of $options.kind, and the table of its README, are up to date with the declared options',
     ({ workspace, options }) => {
       for (const { path, text } of optionsFiles(workspace, options)) {
-        expect(readFileSync(path, 'utf8'), 'run "npm run docs:options"').toBe(text)
+        expect(readFileSync(path, 'utf8'), 'run "npm run docs:update"').toBe(text)
       }
     },
   )
 
   it('of recipes is up to date with the declared settings', () => {
     const { path, text } = recipesReferenceConf()
-    expect(readFileSync(path, 'utf8'), 'run "npm run docs:options"').toBe(text)
+    expect(readFileSync(path, 'utf8'), 'run "npm run docs:update"').toBe(text)
   })
 
   it.each(shipping)('of $id is shipped', ({ folder }) => {

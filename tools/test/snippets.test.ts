@@ -38,7 +38,7 @@ describe('the snippets of a page', () => {
 
   it('are wrong when they differ from the source', () => {
     expect(snippetFaults(page(`${SOURCE}#inner`, 'return name'))).toEqual([
-      `line 4: differs from ${SOURCE}#inner; run "npm run docs:snippets"`,
+      `line 4: differs from ${SOURCE}#inner; run "npm run docs:update"`,
     ])
   })
 

@@ -40,7 +40,7 @@ export const storeOptionNames: OptionNames<AzureBlobLeaseStoreOptions> = {
   clock: true,
 }
 
-/** The options of the block `leasehold.azure-blob`. After a change: `npm run docs:options`. */
+/** The options of the block `leasehold.azure-blob`. After a change: `npm run docs:update`. */
 export const azureBlobOptions = new ProviderOptions('azure-blob', {
   connectionString: {
     type: 'secret',

@@ -66,6 +66,6 @@ describe('exit codes', () => {
 
 it('the man page is up to date', () => {
   const { path, text } = manPage()
-  expect(readFileSync(path, 'utf8'), 'run "npm run docs:man"').toBe(text)
+  expect(readFileSync(path, 'utf8'), 'run "npm run docs:update"').toBe(text)
   for (const { name } of declarations) expect(text).toContain(`.SS leasehold ${name}`)
 })

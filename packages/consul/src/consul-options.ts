@@ -2,7 +2,7 @@ import type { Agent } from 'node:http'
 import { type Clock, LeaseConfigurationError } from '@leasehold/core'
 import { checkedTexts, type OptionNames, type OptionsOf, ProviderOptions, readOptionFile } from '@leasehold/core/store'
 
-/** The options of the block `leasehold.consul`. After a change: `npm run docs:options`. */
+/** The options of the block `leasehold.consul`. After a change: `npm run docs:update`. */
 export const consulOptions = new ProviderOptions('consul', {
   addresses: {
     type: 'texts',

@@ -2,7 +2,7 @@ import type { Clock, Logger } from '@leasehold/core'
 import { type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store'
 import type { KubeConfigLike } from './api/kube-config.js'
 
-/** The options of the block `leasehold.kubernetes`. After a change: `npm run docs:options`. */
+/** The options of the block `leasehold.kubernetes`. After a change: `npm run docs:update`. */
 export const kubernetesOptions = new ProviderOptions('kubernetes', {
   layout: {
     type: 'choice',

@@ -12,7 +12,7 @@ const stopTimeout = {
   description: 'For how long stop() waits for the work in progress to end after its signal has aborted.',
 } as const
 
-/** The settings of each recipe in a configuration, by its kind. After a change: `npm run docs:options`. */
+/** The settings of each recipe in a configuration, by its kind. After a change: `npm run docs:update`. */
 export const recipeSettings = {
   'leader-election': new ProviderOptions('leader-election', {
     resignPause: {
