@@ -5,14 +5,15 @@ import { scheduleReport } from './report-schedule.js'
 const [folder = ''] = process.argv.slice(2)
 
 /** One instance of the service: it sends the time of each tick that it runs to the process that started it. */
-const schedule = scheduleReport(new LocalLeaseStore({ folder }), '* * * * * *', async (due, signal) => {
+const schedule = scheduleReport(new LocalLeaseStore({ folder }), '* * * * * *', async (due) => {
   process.send?.(due.toISOString())
-  await pause(200, undefined, { signal })
+  // So short a work goes on to its end, also when the process is asked to end.
+  await pause(200)
 })
 
 // #region stop
 process.once('SIGTERM', async () => {
-  // The signal of the work in progress aborts, and the work has five seconds to end.
+  // The signal of the work in progress aborts. A work that goes on to its end within five seconds is done.
   await schedule.stop({ timeout: 5_000 })
   process.exit()
 })

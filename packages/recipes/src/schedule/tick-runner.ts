@@ -148,8 +148,10 @@ export class TickRunner {
       )
       const ended = await untilAborted(settled, ending).catch(() => undefined)
       if (ended !== undefined && !ending.aborted) return ended
-      await endsWithin(clock, this.#patience ?? this.#lease.settings.timeouts.operationTimeout, settled)
-      return { outcome }
+      const patience = this.#patience ?? this.#lease.settings.timeouts.operationTimeout
+      const late = (await endsWithin(clock, patience, settled)) ? await settled : undefined
+      // Work that goes on to its end after a stop is done.
+      return outcome === 'interrupted' && late?.outcome === 'done' ? late : { outcome }
     } finally {
       for (const cancel of cancels) cancel()
     }
