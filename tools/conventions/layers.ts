@@ -7,7 +7,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // The simulator is not published: it becomes a part of the test kit.
   testkit: ['core', 'simulator'],
   'self-fence': ['core'],
-  'heartbeat-thread': ['core', 'self-fence'],
+  'heartbeat-thread': ['core'],
 }
 
 const PROVIDER = ['core']

@@ -25,9 +25,14 @@ beforeAll(async () => {
 afterAll(() => thread.close())
 
 /** A guarded recorder that acquires a name beside others. The engine of its lease runs in the thread. */
-function createRival(name: string, owner: string, options: { unresponsiveAfter?: number; wait?: number } = {}) {
+function createRival(
+  name: string,
+  owner: string,
+  options: { unresponsiveAfter?: number; wait?: number } = {},
+  over = store,
+) {
   const { unresponsiveAfter, wait } = options
-  const lease = createLease(store, name, { owner, heartbeatTimeout: TTL, unresponsiveAfter })
+  const lease = createLease(over, name, { owner, heartbeatTimeout: TTL, unresponsiveAfter })
   const recorder = new Recorder()
   const waits = wait === undefined ? {} : { wait }
   const actor = createActor(leaseGuarded(recorder.worker, { lease, retryInterval: TTL / 20, ...waits }))
@@ -140,10 +145,10 @@ describe('guarded actors over leases of a heartbeat thread', () => {
   })
 
   it('stopped while the grant is on its way from the thread: it is released', async (test) => {
-    const seats = seeGrantsInThreads()
+    const claims = seeGrantsInThreads()
     test.onTestFinished(() => void vi.restoreAllMocks())
-    const a = createRival('crossing', 'a')
-    seats.atGrant(0, () => a.actor.stop())
+    const a = createRival('crossing', 'a', {}, await claims.open(thread))
+    claims.atGrant(0, () => a.actor.stop())
     a.actor.start()
     await vi.waitUntil(() => a.actor.getSnapshot().status === 'stopped', waiting)
     await vi.waitUntil(async () => (await a.lease.holder()) === undefined, waiting)

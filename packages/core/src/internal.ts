@@ -1,25 +1,20 @@
 // For @leasehold/heartbeat-thread and @leasehold/self-fence, of the same version. Nothing here is a part of the API.
 
-export { Claim, type Wishes } from './engine/claims.js'
-export { type Engine, heldIn, type SeenState } from './engine/engine.js'
-export type { ReleaseResult } from './engine/engine-effect.js'
-export type { EngineEvent, EventOf } from './engine/engine-event.js'
-export type { EngineEnvironment } from './engine/event-context.js'
-export { detailsOf, isDefinitive, parentLost, storeClosed } from './engine/failures.js'
-export { type GrantEffect, onGrant } from './engine/grant-effect.js'
-export { LeaseEngine } from './engine/lease-engine.js'
-export { type LeaseRules, rulesOf } from './engine/lease-rules.js'
-export { judge } from './engine/preemption.js'
+export {
+  type GrantKeeper,
+  type GrantToKeep,
+  grantKeeper,
+  type KeptGrant,
+  type KeptLease,
+  type SharedDeadline,
+} from './engine/grant-keeper.js'
 export { type Fence, type FenceMaker, provideFence } from './engine/self-fence.js'
 export { shownValue } from './errors/shown-value.js'
 export { isPlainStoreLease } from './lease/is-lease.js'
-export { forChildren } from './parent/child-grace.js'
 export { toLeaseSettings } from './provider/lease-block.js'
 export { loadFactory } from './provider/load-factory.js'
 export { acknowledgeTime, askBefore } from './settings/fence-times.js'
 export { createOwner } from './settings/owner.js'
-export { portableTimeouts } from './settings/timeout-settings.js'
-export { type EngineMaker, makesEngine } from './store-lease/create-engine.js'
 export { Deferred } from './time/deferred.js'
 export { settledInTime } from './time/in-time.js'
 export { createTimeMemory, SharedTime, type TimeMemory } from './time/shared-time.js'

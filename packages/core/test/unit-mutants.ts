@@ -107,6 +107,22 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'makes the waiter poll where the store refuses the watch',
   },
   {
+    title: 'kept grants: a refusal whose reason is on its way counts as an expiry',
+    file: 'src/engine/lease-engine.ts',
+    find: 'return kept.refusal !== undefined ||',
+    replace: 'return true ||',
+    test: 'test/engine/kept-grants.test.ts',
+    name: 'is lost for the reason of a refusal',
+  },
+  {
+    title: 'kept grants: the keeping ends after the loss was reported',
+    file: 'src/engine/lease-engine.ts',
+    find: 'if (this.#kept !== undefined && heldIn(this.#state) === undefined) this.#endKeeping()',
+    replace: '',
+    test: 'test/engine/kept-grants.test.ts',
+    name: 'ends the keeping before it tells anybody',
+  },
+  {
     title: 'engine: with renewals by hand, a holder whose owner was removed does not free the name',
     file: 'src/engine/from-held.ts',
     find: 'if (isBroken && record.owner !== state.grant.owner) {',
@@ -141,7 +157,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'busy loop: a heartbeat that is planned late waits for another turn',
     file: 'src/engine/lease-engine.ts',
-    find: 'if (isHeartbeatDue(this.#state, now)) this.onTimer()\n    else this',
+    find: 'if (isHeartbeatDue(this.#state, now) && !isRefused) this.onTimer()\n    else this',
     replace: 'this',
     test: 'test/busy-event-loop.test.ts',
     name: 'answers in the next turn, without renewMany is no jeopardy (immediates)',

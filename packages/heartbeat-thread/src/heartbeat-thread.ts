@@ -36,7 +36,7 @@ const storeOptionNames: OptionNames<ThreadStoreOptions> = {
 }
 
 /**
- * A worker thread that keeps stores, and sends the heartbeats of the leases over them: a blocked main thread keeps its
+ * A worker thread that keeps stores, and renews the leases over them while the main thread is blocked, so that it keeps its
  * leases. It is started when it is needed, ends when it has had no lease for ten seconds, and does not keep the process alive.
  * If it dies, its leases are lost at once (`closed`, with the cause), and the next `acquire` starts a new one.
  */
@@ -87,7 +87,6 @@ export class HeartbeatThread implements AsyncDisposable {
   async close(): Promise<void> {
     this.#isClosed = true
     const link = this.#link
-    this.#link = undefined
     if (link !== undefined) await keptAlive(systemClock, link.stop())
     for (const store of this.#stores.values()) store.onClosed()
   }

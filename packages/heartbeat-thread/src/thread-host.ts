@@ -1,10 +1,9 @@
 import { type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { SharedTime, settledInTime } from '@leasehold/core/internal'
 import { AbortableCall } from '@leasehold/core/store'
-import { type DeadlineKeeper, Deadlines } from '@leasehold/self-fence'
-import { HostedLease, type LeaseHost } from './hosted-lease.js'
 import { callStore, describeStore, openStore } from './hosted-store.js'
-import { LeaseSlots } from './lease-slots.js'
+import { Keeper } from './keeper.js'
+import { KeptSlots } from './kept-slots.js'
 import { Outbox } from './outbox.js'
 import { toPortable } from './portable-error.js'
 import { type Reply, type Request, STOP_TIMEOUT, type ThreadData } from './thread-messages.js'
@@ -14,42 +13,28 @@ const PULSE = 500
 
 type RequestOf<T extends Request['type']> = Extract<Request, { type: T }>
 
-/** The stores and the engines of the heartbeat thread. Answers requests in the order in which they come. */
-export class ThreadHost implements LeaseHost {
-  readonly time: SharedTime
-  readonly slots: LeaseSlots
-  readonly keeper: DeadlineKeeper
-  readonly outbox: Outbox<Reply>
+/** The stores of the heartbeat thread, and the grants that it keeps. Answers requests in the order in which they come. */
+export class ThreadHost {
+  readonly #time: SharedTime
+  readonly #keeper: Keeper
+  readonly #outbox: Outbox<Reply>
   readonly #onStopped: () => void
   readonly #stores = new Map<number, LeaseStore>()
   /** The requests to open a store that are still wanted, by the store. */
   readonly #opening = new Map<number, number>()
-  readonly #leases = new Map<number, HostedLease>()
   readonly #calls = new Map<number, AbortableCall>()
-  #numbers = 0
   #isStopping = false
 
   constructor(data: ThreadData, send: (replies: readonly Reply[]) => void, onStopped: () => void) {
-    this.time = new SharedTime(data.time, 'writer')
-    this.slots = new LeaseSlots(data.slots)
-    const deadlines = new Deadlines(data.deadlines, this.time)
-    // The user's thread has started the watchdog before a claim comes here.
-    this.keeper = { start: () => undefined, add: () => deadlines.add() }
-    this.outbox = new Outbox(send, (reply, error) => {
+    this.#time = new SharedTime(data.time, 'writer')
+    this.#keeper = new Keeper(this.#time, new KeptSlots(data.slots), (slot, outcome) =>
+      this.#post({ type: 'refused', slot, outcome }),
+    )
+    this.#outbox = new Outbox(send, (reply, error) => {
       if ('id' in reply) this.#post({ type: 'error', id: reply.id, error: toPortable(error) })
     })
     this.#onStopped = onStopped
     this.#beat()
-  }
-
-  nextNumber(): number {
-    this.#numbers += 1
-    return this.#numbers
-  }
-
-  /** The thread is ending: nothing is renewed any more. */
-  endAll(): void {
-    this.slots.endAll()
   }
 
   receive(requests: readonly Request[]): void {
@@ -57,7 +42,7 @@ export class ThreadHost implements LeaseHost {
   }
 
   #beat(): void {
-    this.time.showThread()
+    this.#time.showThread()
     systemClock.schedule(PULSE, () => this.#beat())
   }
 
@@ -79,26 +64,13 @@ export class ThreadHost implements LeaseHost {
       case 'stop':
         void this.#stop()
         return
-      case 'lease': {
+      case 'keep': {
         const store = this.#stores.get(request.store)
-        if (store !== undefined) this.#leases.set(request.lease, new HostedLease(request, store, this))
+        if (store !== undefined) this.#keeper.keep(request.spec, store)
         return
       }
-      case 'forget':
-        // Nothing refuses a grant of it that is on its way.
-        this.#leases
-          .get(request.lease)
-          ?.abandon()
-          .catch(() => {})
-        this.#leases.delete(request.lease)
-        return
-      case 'abandon':
-        this.#answer(request.id, async () => await this.#leases.get(request.lease)?.abandon())
-        return
-      case 'to-hosted': {
-        const lease = this.#leases.get(request.lease)
-        if (lease !== undefined) Reflect.apply(lease[request.method], lease, request.args)
-      }
+      case 'unkeep':
+        this.#answer(request.id, async () => this.#keeper.unkeep(request.slot))
     }
   }
 
@@ -132,7 +104,9 @@ export class ThreadHost implements LeaseHost {
     this.#answer(id, async () => {
       try {
         const onItem = (value: unknown): void => this.#post({ type: 'item', id, value })
-        return await callStore(this.#storeOf(store), method, args, call, onItem)
+        const opened = this.#storeOf(store)
+        const ask = async (): Promise<unknown> => await callStore(opened, method, args, call, onItem)
+        return await this.#keeper.pass(method, args, call, ask)
       } finally {
         this.#calls.delete(id)
       }
@@ -153,16 +127,14 @@ export class ThreadHost implements LeaseHost {
   }
 
   #post(reply: Reply): void {
-    this.outbox.post(reply)
+    this.#outbox.post(reply)
   }
 
   async #stop(): Promise<void> {
     this.#isStopping = true
-    for (const things of [this.#leases, this.#stores]) {
-      const ends = Array.from(things.values(), (thing: HostedLease | LeaseStore) => thing.close())
-      await settledInTime(systemClock, STOP_TIMEOUT, ends)
-    }
-    this.outbox.flush()
+    const ends = Array.from(this.#stores.values(), (store) => store.close())
+    await settledInTime(systemClock, STOP_TIMEOUT, ends)
+    this.#outbox.flush()
     this.#onStopped()
   }
 }

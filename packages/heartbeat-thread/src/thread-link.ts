@@ -1,13 +1,19 @@
 import type { Worker, WorkerOptions } from 'node:worker_threads'
 import { LeaseTimeoutError, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import { createTimeMemory, SharedTime } from '@leasehold/core/internal'
+import {
+  createTimeMemory,
+  type GrantToKeep,
+  type KeptGrant,
+  type KeptLease,
+  SharedTime,
+  settledInTime,
+} from '@leasehold/core/internal'
 import { reasonOf } from '@leasehold/core/store'
-import { createDeadlineMemory, Deadlines, Watchdog } from '@leasehold/self-fence'
-import { LeaseSlots } from './lease-slots.js'
+import { KeptHere } from './kept-here.js'
+import { KeptSlots } from './kept-slots.js'
 import { Outbox } from './outbox.js'
 import { fromPortable } from './portable-error.js'
 import {
-  type LinkedMethods,
   type OpenedStore,
   type Reply,
   type Request,
@@ -15,6 +21,9 @@ import {
   type StoreSpec,
   type ThreadData,
 } from './thread-messages.js'
+
+/** How long the thread renews for a user that shows no sign of life, in milliseconds, unless the settings say otherwise. */
+const UNRESPONSIVE_AFTER = 60_000
 
 /** How often this thread shows a sign of life, in milliseconds; more often where a lease has a short `unresponsiveAfter`. */
 const PULSE = 1_000
@@ -24,24 +33,14 @@ const SIGNS = 4
 /** How long the thread goes on without leases, in milliseconds. */
 const IDLE_TIME = 10_000
 
-/** After how long without a sign of life of the thread its leases are taken to have expired at the end of their validity. */
-const SILENT = 2_000
-/** After how long the thread is ended. Milliseconds in which this thread was alive. */
+/** After how long without a sign of life the thread is ended. Milliseconds in which this thread was alive. */
 const TOO_SILENT = 30_000
 
-/** A thread that was asked to end, and has not, is terminated after this time, in milliseconds. It waits for its leases and stores itself. */
-const LONGEST_STOP = 2 * STOP_TIMEOUT + SILENT
+/** A thread that was asked to end, and has not, is terminated after this time, in milliseconds: its leases and then its stores are waited for. */
+const LONGEST_STOP = 2 * STOP_TIMEOUT + 2_000
 
 /** The options of the worker thread. Unless given, it has the flags and the environment of the process. */
 export type HeartbeatThreadOptions = Pick<WorkerOptions, 'execArgv' | 'env' | 'resourceLimits'>
-
-/** The user of a lease whose engine is in the thread. */
-export interface LinkedLease extends LinkedMethods {
-  readonly unresponsiveAfter: number
-  /** The thread shows no sign of life: a validity that is over will not be reported by it. */
-  onSilent(): void
-  onThreadEnded(cause: Error): void
-}
 
 type Asked<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never
 
@@ -54,27 +53,19 @@ interface Pending {
 /** One life of the heartbeat thread, and the messages to and from it. */
 export class ThreadLink {
   readonly time: SharedTime
-  readonly slots = new LeaseSlots()
-  /** Of the self-fenced grants. The thread sets them, and this one ends those whose losses are acknowledged. */
-  readonly deadlines: Deadlines
-  readonly watchdog: Watchdog
-  /** Of the deadlines for which this thread answers when the heartbeat thread has ended. */
-  readonly places = new Set<number>()
+  readonly slots = new KeptSlots()
   readonly #worker: Worker
   readonly #outbox: Outbox<Request>
   readonly #onStoreClosed: (store: number) => void
   readonly #pending = new Map<number, Pending>()
   /** The leases that are held or asked for. */
-  readonly #engaged = new Map<number, LinkedLease>()
-  readonly #forgotten = new FinalizationRegistry<{ readonly lease: number; readonly slot: number }>(({ lease, slot }) =>
-    this.#forget(lease, slot),
-  )
+  readonly #engaged = new Set<KeptLease>()
+  /** The grants that are kept, by their slots. */
+  readonly #kept = new Map<number, { readonly grant: KeptHere; readonly lease: KeptLease }>()
   readonly #ended: Promise<void>
   #isEnded = false
   #isStopping = false
   #serial = 0
-  /** How many answers the process has to be kept alive for. */
-  #awaited = 0
   #pulse = PULSE
   #isBeating = false
   #seenAt = 0
@@ -88,13 +79,12 @@ export class ThreadLink {
   ) {
     const memory = createTimeMemory()
     this.time = new SharedTime(memory, 'reader')
-    this.deadlines = new Deadlines(createDeadlineMemory(), this.time)
-    this.watchdog = new Watchdog(() => this.deadlines)
     this.#onStoreClosed = onStoreClosed
-    const workerData: ThreadData = { time: memory, slots: this.slots.memory, deadlines: this.deadlines.memory }
+    const workerData: ThreadData = { time: memory, slots: this.slots.memory }
     const { Worker } = process.getBuiltinModule('node:worker_threads')
     this.#worker = new Worker(programUrl(), { ...options, name: 'leasehold heartbeats', workerData })
-    this.#worker.unref()
+    // Until then it keeps the process alive, because somebody waits for its store.
+    this.#worker.once('online', () => this.#worker.unref())
     this.#outbox = new Outbox(
       (requests) => this.#worker.postMessage(requests),
       (request, error) => {
@@ -124,6 +114,10 @@ export class ThreadLink {
     return this.#isEnded || this.#isStopping
   }
 
+  get hasEnded(): boolean {
+    return this.#isEnded
+  }
+
   nextNumber(): number {
     this.#serial += 1
     return this.#serial
@@ -133,7 +127,7 @@ export class ThreadLink {
     if (!this.#isEnded) this.#outbox.post(request)
   }
 
-  /** Rejects with the error of the thread. `onItem` gets the values of an iterable; its caller does not keep the process alive. */
+  /** Rejects with the error of the thread. `onItem` gets the values of an iterable. The process is not kept alive for it. */
   ask(
     request: Asked<Request>,
     onItem?: (value: unknown) => void,
@@ -143,7 +137,6 @@ export class ThreadLink {
       if (this.#isEnded) reject(threadEnded())
       else this.#pending.set(id, { resolve, reject, onItem })
     })
-    if (onItem === undefined && !this.#isEnded) this.await(1)
     this.post({ ...request, id } as Request)
     return { id, answer }
   }
@@ -163,40 +156,55 @@ export class ThreadLink {
     }
   }
 
-  /** Counts the answers that are awaited: meanwhile the thread keeps the process alive. */
-  await(change: 1 | -1): void {
-    this.#awaited += change
-    if (this.#awaited === 1 && change === 1) this.#worker.ref()
-    if (this.#awaited === 0) this.#worker.unref()
-  }
-
-  /** Makes the numbers of a lease. They are given back when the lease is collected as garbage. */
-  register(lease: object): { readonly lease: number; readonly slot: number } {
-    const places = { lease: this.nextNumber(), slot: this.slots.take() }
-    this.#forgotten.register(lease, places)
-    return places
-  }
-
   /** The lease is held, or asked for. */
-  engage(id: number, lease: LinkedLease): void {
-    if (this.#isEnded || this.#engaged.has(id)) return
-    this.#engaged.set(id, lease)
-    this.#pulse = Math.min(this.#pulse, lease.unresponsiveAfter / SIGNS)
+  engage(lease: KeptLease): void {
+    if (this.#isEnded || this.#engaged.has(lease)) return
+    this.#engaged.add(lease)
+    this.#pulse = Math.min(this.#pulse, (lease.unresponsiveAfter ?? UNRESPONSIVE_AFTER) / SIGNS)
     this.time.showUser()
     if (!this.#isBeating) this.#beat()
   }
 
-  disengage(id: number): void {
-    this.#engaged.delete(id)
+  disengage(lease: KeptLease): void {
+    this.#engaged.delete(lease)
   }
 
-  /** Ends all leases and closes the stores, and then ends the thread, also one that hangs. Resolves when it has ended. */
-  async stop(): Promise<void> {
-    if (!this.#isEnded) {
-      this.await(1)
-      this.#stop()
+  /** Keeps a grant, whose store has this number. The thread knows of it before any other code of this thread runs. */
+  keep(store: number, { deadline, ...given }: GrantToKeep, lease: KeptLease): KeptGrant {
+    const { time } = this
+    const slot = this.slots.take()
+    const grant = new KeptHere(this, slot, given.grant)
+    if (this.#isEnded) return grant
+    this.#kept.set(slot, { grant, lease })
+    const [confirmedAt, holdUntil] = [time.fromSystem(given.confirmedAt), time.fromSystem(given.holdUntil)]
+    const { unresponsiveAfter = UNRESPONSIVE_AFTER } = lease
+    const fence = deadline && {
+      memory: deadline.memory,
+      place: deadline.place,
+      ahead: deadline.now() - time.now(),
+      killAfter: deadline.killAfter,
+      askBefore: deadline.askBefore,
     }
+    this.post({ type: 'keep', store, spec: { ...given, slot, confirmedAt, holdUntil, unresponsiveAfter, fence } })
+    this.#outbox.flush()
+    return grant
+  }
+
+  unkeep(slot: number): void {
+    if (!this.#kept.delete(slot)) return
+    const { answer } = this.ask({ type: 'unkeep', slot })
+    answer.then(
+      () => this.slots.giveBack(slot),
+      () => {},
+    )
+  }
+
+  /** Ends all leases, then closes the stores and ends the thread, also one that hangs. Resolves when it has ended. */
+  async stop(): Promise<void> {
     const cancel = systemClock.schedule(LONGEST_STOP, () => void this.#worker.terminate())
+    const ends = Array.from(this.#engaged, (lease) => lease.end())
+    await settledInTime(systemClock, STOP_TIMEOUT, ends)
+    if (!this.#isEnded) this.#stop()
     await this.#ended
     cancel()
   }
@@ -215,30 +223,19 @@ export class ThreadLink {
       case 'store-closed':
         this.#onStoreClosed(reply.store)
         return
-      case 'to-linked': {
-        const lease = this.#engaged.get(reply.lease)
-        if (lease !== undefined) Reflect.apply(lease[reply.method], lease, reply.args)
-        else this.#refuse(reply)
+      case 'refused': {
+        const kept = this.#kept.get(reply.slot)
+        if (kept === undefined) return
+        kept.grant.refusal = reply.outcome
+        kept.lease.onKeptRefused()
       }
     }
   }
 
-  /** A grant whose callers gave up while the news of it was on its way: unless it is refused, the thread renews it for ever. */
-  #refuse({ lease, method, args }: Extract<Reply, { type: 'to-linked' }>): void {
-    const [number, news] = args as Parameters<LinkedMethods['onNews']>
-    if (method !== 'onNews' || news.type !== 'granted') return
-    this.post({ type: 'to-hosted', lease, method: 'unwanted', args: [number] })
-  }
-
   #settle(id: number): Pending | undefined {
     const pending = this.#pending.get(id)
-    if (this.#pending.delete(id) && pending?.onItem === undefined) this.await(-1)
+    this.#pending.delete(id)
     return pending
-  }
-
-  #forget(lease: number, slot: number): void {
-    this.post({ type: 'forget', lease })
-    this.slots.giveBack(slot)
   }
 
   /** Shows a sign of life, as long as the event loop of this thread runs and a lease is engaged. */
@@ -255,7 +252,6 @@ export class ThreadLink {
     this.#silentFor = seenAt === this.#seenAt ? this.#silentFor + this.#pulse : 0
     this.#seenAt = seenAt
     if (this.#silentFor > TOO_SILENT) void this.#worker.terminate()
-    else if (this.#silentFor > SILENT) for (const lease of [...this.#engaged.values()]) lease.onSilent()
   }
 
   #stop(): void {
@@ -278,14 +274,11 @@ export class ThreadLink {
 
   #end(failure: unknown, code: number): void {
     this.#isEnded = true
-    this.slots.endAll()
     const reason = failure === undefined ? `exit code ${code}` : reasonOf(failure)
     const error = threadEnded(reason, failure)
     for (const id of [...this.#pending.keys()]) this.#settle(id)?.reject(error)
-    for (const lease of [...this.#engaged.values()]) lease.onThreadEnded(error)
+    for (const lease of [...this.#engaged]) lease.onKeeperEnded(error)
     this.#engaged.clear()
-    // Of grants that this thread had not seen, or had left.
-    this.deadlines.clearExcept(this.places)
   }
 }
 

@@ -1,24 +1,16 @@
-import type {
-  Grant,
-  LeaseRecord,
-  LeaseStore,
-  Metadata,
-  SelfFenceMode,
-  StoreLimits,
-  TimeoutOptions,
-} from '@leasehold/core'
-import type { EventOf, TimeMemory, Wishes } from '@leasehold/core/internal'
-import type { EffectWithErrors } from './portable-effect.js'
+import type { Grant, LeaseStore, StoreLimits } from '@leasehold/core'
+import type { TimeMemory } from '@leasehold/core/internal'
+import type { RenewOutcome } from '@leasehold/core/store'
+import type { DeadlineSpec } from './kept-deadline.js'
 import type { PortableError } from './portable-error.js'
 
-/** How long the end of the thread waits for leases that do not end, and then for stores, in milliseconds. */
+/** How long the end of the thread waits for leases, and then for stores, that do not end, in milliseconds. */
 export const STOP_TIMEOUT = 8_000
 
 /** The data that the thread is started with. */
 export interface ThreadData {
   readonly time: TimeMemory
   readonly slots: SharedArrayBuffer
-  readonly deadlines: SharedArrayBuffer
 }
 
 /** A store, by the name that a configuration gives it. */
@@ -35,15 +27,18 @@ export interface StoreSpec {
   readonly timeout: number
 }
 
-/** The settings of a lease. */
-export interface LeaseSpec {
-  readonly name: string
-  readonly owner: string
-  readonly timeouts: TimeoutOptions
-  readonly maxHold: number
-  readonly childGrace: number | undefined
-  readonly selfFence: SelfFenceMode | undefined
+/** A grant to be kept. Instants are on the shared time; see `GrantToKeep` of core. */
+export interface KeepSpec {
+  readonly slot: number
+  readonly grant: Grant
+  readonly confirmedAt: number
+  readonly validity: number
+  readonly holdUntil: number
+  readonly heartbeatAfter: number
+  readonly timeout: number
+  /** For how long the grant is renewed while its user shows no sign of life, in milliseconds. */
   readonly unresponsiveAfter: number
+  readonly fence: DeadlineSpec | undefined
 }
 
 /** The place of the `StoreCall` among the arguments of each method that is called from the other thread. `close` takes none. */
@@ -71,41 +66,8 @@ export interface OpenedStore {
   readonly methods: readonly StoreMethod[]
 }
 
-/** A caller of `acquire`. */
-export interface ClaimSpec {
-  readonly id: number
-  /** In milliseconds; `undefined` for a caller that tries once. */
-  readonly wait: number | undefined
-  readonly wishes: Wishes
-  /** The notice of a caller that preempts. */
-  readonly period: number | undefined
-}
-
-/** The events of a lease that its user asks for. */
-export type AskedOfGrant = EventOf<'release' | 'hand-off' | 'children-released' | 'update' | 'renew' | 'end'>
-
-/** The methods of a lease in the thread that its user calls. */
-export interface HostedMethods {
-  /** `over`: the number of a grant whose validity is over for its user. */
-  claim(claim: ClaimSpec, adopted: Grant | undefined, over: number | undefined): void
-  unclaim(claim: number): void
-  /** The answer to `onHolder`: the caller wants this grant of the holder broken. */
-  judged(claim: number, grantId: string): void
-  ask(number: number, event: AskedOfGrant): void
-  /** The answer to the news of a grant whose callers have gone: each grant is used, or answered with this. */
-  unwanted(number: number): void
-  /** The loss of a self-fenced grant was reported, and the work under it has ended. */
-  acknowledged(number: number): void
-}
-
-/** The methods of a lease of the user that the thread calls. */
-export interface LinkedMethods {
-  /** `number`: of the grant that it is about. */
-  onNews(number: number, news: LeaseNews): void
-  onSettled(claim: number, refusedFor: string | undefined, error: PortableError | undefined): void
-  /** A caller that preempts is to be asked about this holder. */
-  onHolder(claim: number, holder: LeaseRecord): void
-}
+/** The answer of a store that has refused a heartbeat. */
+export type Refusal = Extract<RenewOutcome, { readonly renewed: false }>
 
 /** From the user of the leases to the thread. Those with an `id` are answered. */
 export type Request =
@@ -120,38 +82,10 @@ export type Request =
       readonly timeout: number
     }
   | { readonly type: 'abort'; readonly id: number }
-  | {
-      readonly type: 'lease'
-      readonly lease: number
-      readonly store: number
-      readonly slot: number
-      readonly spec: LeaseSpec
-    }
-  | { readonly type: 'forget'; readonly lease: number }
-  /** The user holds nothing, and no caller waits any more. */
-  | { readonly type: 'abandon'; readonly id: number; readonly lease: number }
-  | {
-      readonly type: 'to-hosted'
-      readonly lease: number
-      readonly method: keyof HostedMethods
-      readonly args: readonly unknown[]
-    }
-  /** Ends all leases and closes the stores; then the thread ends. */
+  | { readonly type: 'keep'; readonly store: number; readonly spec: KeepSpec }
+  | { readonly type: 'unkeep'; readonly id: number; readonly slot: number }
+  /** Closes the stores; then the thread ends. */
   | { readonly type: 'stop' }
-
-/** What happened to a lease, its errors as messages carry them. */
-export type LeaseNews =
-  | {
-      readonly type: 'granted'
-      readonly grant: Grant
-      readonly previous: Metadata | undefined
-      readonly claims: readonly number[]
-      /** Of the deadline of a self-fenced grant. */
-      readonly place: number | undefined
-    }
-  /** A caller came when the grant was held already. */
-  | { readonly type: 'joined'; readonly claim: number }
-  | EffectWithErrors
 
 /** From the thread to the user of the leases. */
 export type Reply =
@@ -160,9 +94,5 @@ export type Reply =
   /** One value of a store's iterable. */
   | { readonly type: 'item'; readonly id: number; readonly value: unknown }
   | { readonly type: 'store-closed'; readonly store: number }
-  | {
-      readonly type: 'to-linked'
-      readonly lease: number
-      readonly method: keyof LinkedMethods
-      readonly args: readonly unknown[]
-    }
+  /** The store has refused a grant to the thread. */
+  | { readonly type: 'refused'; readonly slot: number; readonly outcome: Refusal }

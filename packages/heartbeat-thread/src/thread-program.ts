@@ -10,7 +10,5 @@ if (port !== null) {
     (replies) => port.postMessage(replies),
     () => process.exit(),
   )
-  // Also at an uncaught error: from then on nothing is renewed.
-  process.once('exit', () => host.endAll())
   port.on('message', (requests: readonly Request[]) => host.receive(requests))
 }

@@ -1,31 +1,27 @@
 import { EventEmitter, on } from 'node:events'
+import { type LeaseStore, LeaseUnavailableError, type StoreLimits } from '@leasehold/core'
 import {
-  LeaseConfigurationError,
-  type LeaseSettings,
-  type LeaseStore,
-  LeaseUnavailableError,
-  type StoreLimits,
-} from '@leasehold/core'
-import { type EngineMaker, makesEngine, portableTimeouts, rulesOf } from '@leasehold/core/internal'
-import { AbortableCall, AbortListeners, type StoreCall, untilAborted } from '@leasehold/core/store'
-import { RemoteEngine, type RemoteStore } from './remote-engine.js'
+  type GrantKeeper,
+  type GrantToKeep,
+  grantKeeper,
+  type KeptGrant,
+  type KeptLease,
+} from '@leasehold/core/internal'
+import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
 import type { ThreadLink } from './thread-link.js'
-import { callPlaces, type LeaseSpec, type OpenedStore, type StoreMethod, type StoreSpec } from './thread-messages.js'
-
-/** How long the thread renews for a user that shows no sign of life, in milliseconds, unless the settings say otherwise. */
-const UNRESPONSIVE_AFTER = 60_000
+import { callPlaces, type OpenedStore, type StoreMethod, type StoreSpec } from './thread-messages.js'
 
 type Method<M extends StoreMethod> = NonNullable<LeaseStore[M]>
 
 /**
- * A store that is open in the heartbeat thread. The leases over it have their engines there; other operations are passed
- * on. It is opened again in the next thread, if its thread has ended.
+ * A store that is open in the heartbeat thread. Operations are passed on to it, and grants are kept there. It is opened again in
+ * the next thread, if its thread has ended.
  */
-export class ThreadStore implements LeaseStore, RemoteStore {
+export class ThreadStore implements LeaseStore, GrantKeeper {
   readonly kind?: string
   readonly limits: StoreLimits
   readonly id: number
-  readonly group = { aborts: new AbortListeners() }
+  readonly [grantKeeper]: GrantKeeper = this
   declare readonly acquire: Method<'acquire'>
   declare readonly renew: Method<'renew'>
   declare readonly release: Method<'release'>
@@ -41,7 +37,6 @@ export class ThreadStore implements LeaseStore, RemoteStore {
   readonly #thread: () => ThreadLink
   readonly #spec: StoreSpec
   readonly #closed = new AbortController()
-  readonly #engines = new Set<RemoteEngine>()
   #openIn: ThreadLink
   #opening: Promise<ThreadLink> | undefined
   #closing: Promise<void> | undefined
@@ -70,33 +65,28 @@ export class ThreadStore implements LeaseStore, RemoteStore {
     return this.#closed.signal.aborted
   }
 
-  readonly [makesEngine]: EngineMaker = (settings, environment, onGrant) => {
-    if (environment.userClock !== undefined) {
-      throw new LeaseConfigurationError(
-        'a heartbeat thread has the clock of the machine and its own random numbers: leave out clock and random',
-        detailsOf(settings, this.kind),
-      )
+  start(): Promise<void> | undefined {
+    if (this.isClosed) return undefined
+    try {
+      const link = this.#link()
+      return link instanceof Promise ? link.then(() => {}) : undefined
+    } catch (error) {
+      return Promise.reject(error)
     }
-    return new RemoteEngine(specOf(settings, this.kind), rulesOf(settings, this), this, environment, onGrant)
   }
 
-  link(): ThreadLink | Promise<ThreadLink> {
-    const link = this.#thread()
-    if (this.#openIn === link) return link
-    this.#opening ??= this.#open(link)
-    return this.#opening
+  engage(lease: KeptLease, isEngaged: boolean): void {
+    if (isEngaged) this.#openIn.engage(lease)
+    else this.#openIn.disengage(lease)
   }
 
-  engage(engine: RemoteEngine, isEngaged: boolean): void {
-    if (isEngaged) this.#engines.add(engine)
-    else this.#engines.delete(engine)
+  keep(grant: GrantToKeep, lease: KeptLease): KeptGrant {
+    return this.#openIn.keep(this.id, grant, lease)
   }
 
   /** The store was closed, by `close` or by itself. */
   onClosed(): void {
-    if (this.isClosed) return
     this.#closed.abort()
-    for (const engine of [...this.#engines]) engine.onStoreClosed()
   }
 
   close(): Promise<void> {
@@ -108,6 +98,14 @@ export class ThreadStore implements LeaseStore, RemoteStore {
     this.onClosed()
     // A thread that has ended has closed it.
     if (!this.#openIn.isEnded) await this.#openIn.ask({ type: 'close', store: this.id }).answer
+  }
+
+  /** The thread that runs, in which the store is open; or it is being opened there. */
+  #link(): ThreadLink | Promise<ThreadLink> {
+    const link = this.#thread()
+    if (this.#openIn === link) return link
+    this.#opening ??= this.#open(link)
+    return this.#opening
   }
 
   async #open(link: ThreadLink): Promise<ThreadLink> {
@@ -124,7 +122,9 @@ export class ThreadStore implements LeaseStore, RemoteStore {
   async #passOn(method: StoreMethod, args: readonly unknown[], onItem?: (item: unknown) => void): Promise<unknown> {
     const { kind: store = 'custom' } = this
     if (this.isClosed) throw new LeaseUnavailableError(`the ${store} store is closed`, { store })
-    const link = await this.link()
+    const opened = this.#link()
+    // At once, where it can be: code that follows may block this thread.
+    const link = opened instanceof Promise ? await opened : opened
     const place = callPlaces[method]
     const call = (args[place] ?? new AbortableCall()) as StoreCall
     const given = args.map((arg, at) => (at === place ? undefined : arg))
@@ -157,18 +157,4 @@ export class ThreadStore implements LeaseStore, RemoteStore {
       call.abort()
     }
   }
-}
-
-function specOf(settings: LeaseSettings, kind: string | undefined): LeaseSpec {
-  const { name, owner, maxHold, childGrace, selfFence, unresponsiveAfter = UNRESPONSIVE_AFTER } = settings
-  const timeouts = portableTimeouts(settings.timeouts)
-  if (timeouts !== undefined) return { name, owner, timeouts, maxHold, childGrace, selfFence, unresponsiveAfter }
-  throw new LeaseConfigurationError(
-    `a strategy of your own cannot run in a heartbeat thread: name one of the strategies, or give { renewAt }`,
-    detailsOf(settings, kind),
-  )
-}
-
-function detailsOf({ name, owner }: LeaseSettings, kind: string | undefined) {
-  return { leaseName: name, owner, store: kind ?? 'custom' }
 }

@@ -10,11 +10,11 @@ import { seeThreads } from './support/seen-threads.js'
 const TTL = 3_000
 
 let threads: Worker[]
-let untilGranted: (place: number) => void
+let claims: ReturnType<typeof seeGrantsInThreads>
 
 beforeEach(() => {
   threads = seeThreads()
-  untilGranted = seeGrantsInThreads().untilGranted
+  claims = seeGrantsInThreads()
 })
 
 afterEach(async () => {
@@ -25,7 +25,7 @@ afterEach(async () => {
 async function openStore(test: TestContext): Promise<LeaseStore> {
   const thread = new HeartbeatThread()
   test.onTestFinished(() => thread.close())
-  return await thread.open({ leaseClass: '@leasehold/core#memoryLease' })
+  return await claims.open(thread)
 }
 
 function leaseOver(store: LeaseStore, name = 'job'): StoreLease {
@@ -44,7 +44,7 @@ describe('a grant that is on its way from the thread while its caller gives up',
     const giveUp = new AbortController()
     const attempt = lease.acquire({ signal: giveUp.signal }).catch((reason: unknown) => reason)
     await send()
-    untilGranted(0)
+    claims.untilGranted(0)
     giveUp.abort('given up')
     expect(await attempt).toBe('given up')
     await untilFree(lease)
@@ -59,12 +59,10 @@ describe('a grant that is on its way from the thread while its caller gives up',
     await holder.acquire()
     const giveUp = new AbortController()
     const wait = waiter.acquire({ wait: 60_000, signal: giveUp.signal }).catch((reason: unknown) => reason)
-    // Answered after the claim of the waiter.
+    // Answered after the first claim of the waiter. Its next one is sent when it is woken.
     await holder.renew()
-    void holder.release()
-    await send()
-    untilGranted(1)
-    giveUp.abort('given up')
+    claims.atGrant(2, () => giveUp.abort('given up'))
+    await holder.release()
     expect(await wait).toBe('given up')
     await untilFree(waiter)
   })
@@ -75,7 +73,7 @@ describe('a grant that is on its way from the thread while its caller gives up',
     const first = lease.acquire({ signal: giveUp.signal }).catch((reason: unknown) => reason)
     const second = lease.acquire()
     await send()
-    untilGranted(0)
+    claims.untilGranted(0)
     giveUp.abort('given up')
     expect([await first, await second]).toEqual(['given up', true])
     const token = lease.fencingToken
@@ -89,7 +87,7 @@ describe('a grant that is on its way from the thread while its caller gives up',
     const giveUp = new AbortController()
     const first = lease.acquire({ signal: giveUp.signal }).catch((reason: unknown) => reason)
     await send()
-    untilGranted(0)
+    claims.untilGranted(0)
     giveUp.abort('given up')
     const second = lease.acquire()
     expect([await first, await second]).toEqual(['given up', true])

@@ -1,14 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { BroadcastChannel } from 'node:worker_threads'
 import { createTimeMemory } from '@leasehold/core/internal'
-import { createDeadlineMemory } from '@leasehold/self-fence'
-import { describe, expect, it, vi } from 'vitest'
-import { LeaseSlots } from '../src/lease-slots.js'
+import { describe, it, vi } from 'vitest'
+import { KeptSlots } from '../src/kept-slots.js'
 import { ThreadHost } from '../src/thread-host.js'
-import type { LeaseNews, LeaseSpec, Reply, StoreSpec } from '../src/thread-messages.js'
+import type { Reply, StoreSpec } from '../src/thread-messages.js'
 
 const STORE = 1
-const LEASE = 2
 
 const store: StoreSpec = {
   leaseClass: '@leasehold/core#memoryLease',
@@ -19,20 +17,10 @@ const store: StoreSpec = {
   timeout: Number.POSITIVE_INFINITY,
 }
 
-const lease: LeaseSpec = {
-  name: 'job',
-  owner: 'me',
-  timeouts: {},
-  maxHold: Number.POSITIVE_INFINITY,
-  childGrace: undefined,
-  selfFence: undefined,
-  unresponsiveAfter: 60_000,
-}
-
 /** The inside of a thread. The test is its user. */
 function createHost() {
   const replies: Reply[] = []
-  const memory = { time: createTimeMemory(), slots: new LeaseSlots().memory, deadlines: createDeadlineMemory() }
+  const memory = { time: createTimeMemory(), slots: new KeptSlots().memory }
   const host = new ThreadHost(
     memory,
     (sent) => void replies.push(...sent),
@@ -41,41 +29,7 @@ function createHost() {
   return { host, replies }
 }
 
-/** The same, with an open store. */
-async function setUp() {
-  const { host, replies } = createHost()
-  let serial = 0
-  /** The answer to a request. */
-  const read = async (): Promise<unknown> => {
-    serial += 1
-    const id = serial
-    const call = { type: 'call', id, store: STORE, method: 'read', args: ['job', undefined], timeout: 60_000 } as const
-    host.receive([call])
-    await vi.waitUntil(() => replies.some((reply) => reply.type === 'answer' && reply.id === id))
-    const answer = replies.find((reply) => reply.type === 'answer' && reply.id === id)
-    return answer?.type === 'answer' ? answer.value : undefined
-  }
-  host.receive([{ type: 'open', id: 0, store: STORE, spec: store }])
-  await vi.waitUntil(() => replies.length > 0, 60_000)
-  const isGranted = (): boolean =>
-    replies.some((reply) => reply.type === 'to-linked' && (reply.args[1] as LeaseNews).type === 'granted')
-  return { host, read, isGranted }
-}
-
 describe('a heartbeat thread', () => {
-  it('frees the grant of a lease that its user forgot while the news was on its way', async () => {
-    const { host, read, isGranted } = await setUp()
-    const claim = { id: 1, wait: undefined, wishes: {}, period: undefined }
-    host.receive([
-      { type: 'lease', lease: LEASE, store: STORE, slot: 0, spec: lease },
-      { type: 'to-hosted', lease: LEASE, method: 'claim', args: [claim, undefined, undefined] },
-    ])
-    await vi.waitUntil(isGranted)
-    expect(await read()).toMatchObject({ owner: 'me', state: 'leased' })
-    host.receive([{ type: 'forget', lease: LEASE }])
-    await vi.waitUntil(async () => ((await read()) as { state: string }).state !== 'leased')
-  })
-
   it('closes a store that opens when it is not wanted any more', async (test) => {
     const { host, replies } = createHost()
     const channel = new BroadcastChannel(randomUUID())

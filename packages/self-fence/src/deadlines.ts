@@ -17,18 +17,20 @@ export interface Deadline {
   readonly place: number
   /** When to ask the process to end, and when to kill it, on the system clock. `Infinity` for never. */
   set(askAt: number, killAt: number): void
+  /** The same, unless the deadline is earlier already. */
+  shorten(askAt: number, killAt: number): void
   /** The grant needs no deadline any more. */
   clear(): void
 }
 
 /**
- * The deadlines of grants, in memory that the watchdog reads. One thread adds and clears them. Another thread may end a
- * deadline, or make it earlier, until the first one has cleared it and may use its place again.
+ * The deadlines of grants, in memory that the watchdog reads. One thread adds and clears them. Another thread, which keeps a
+ * grant, may move its deadline until the keeping has ended.
  */
 export class Deadlines {
   readonly memory: SharedArrayBuffer
   /** The clock of the watchdog. */
-  readonly time: Pick<SharedTime, 'bootOffset' | 'fromSystem'>
+  readonly time: Pick<SharedTime, 'bootOffset' | 'fromSystem' | 'now'>
   readonly #words: BigInt64Array
   readonly #free: number[] = []
   #places = 0
@@ -46,31 +48,21 @@ export class Deadlines {
     return {
       place,
       set: (askAt, killAt) => this.#set(place, askAt, killAt),
+      shorten: (askAt, killAt) => this.#shorten(place, askAt, killAt),
       clear: () => {
         if (isCleared) return
         isCleared = true
-        this.clear(place)
+        Atomics.store(this.#words, WORDS * place, NEVER)
+        Atomics.store(this.#words, WORDS * place + 1, NEVER)
         this.#free.push(place)
         onCleared()
       },
     }
   }
 
-  /** Makes a deadline earlier, if it is later. */
-  shorten(place: number, askAt: number, killAt: number): void {
+  #shorten(place: number, askAt: number, killAt: number): void {
     const known = Atomics.load(this.#words, WORDS * place + 1)
     if (known === NEVER || known > this.#toWord(killAt)) this.#set(place, askAt, killAt)
-  }
-
-  /** The process is not to be ended for the grant with this deadline. */
-  clear(place: number): void {
-    Atomics.store(this.#words, WORDS * place, NEVER)
-    Atomics.store(this.#words, WORDS * place + 1, NEVER)
-  }
-
-  /** Ends all deadlines but those of some places. */
-  clearExcept(places: ReadonlySet<number>): void {
-    for (let place = 0; WORDS * place < this.#words.length; place += 1) if (!places.has(place)) this.clear(place)
   }
 
   #set(place: number, askAt: number, killAt: number): void {

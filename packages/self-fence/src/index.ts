@@ -1,8 +1,6 @@
 import { provideFence } from '@leasehold/core/internal'
 import { createFence } from './self-fence.js'
 
-export { createDeadlineMemory, type Deadline, Deadlines } from './deadlines.js'
-export { createFence, SelfFence } from './self-fence.js'
-export { type DeadlineKeeper, Watchdog } from './watchdog.js'
+export { createFence } from './self-fence.js'
 
 provideFence(createFence)

@@ -14,6 +14,8 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1
 
 /** Keeps the deadlines of the grants of one thread. */
 export interface DeadlineKeeper {
+  /** The deadlines, from the first one on. */
+  readonly deadlines: Deadlines
   /** Starts the watchdog; `undefined` if it runs. Rejects if it cannot be started. */
   start(): Promise<void> | undefined
   /** `onEnded`: the watchdog has ended by itself, and the deadline counts no more. Throws if it cannot be started. */
@@ -73,16 +75,10 @@ class WatchdogThread {
 
 /** A thread that ends the process when a deadline has passed. It runs while it is needed. */
 export class Watchdog implements DeadlineKeeper {
-  readonly #open: () => Deadlines
   #deadlines: Deadlines | undefined
   #thread: WatchdogThread | undefined
   readonly #watchers = new Set<{ readonly onEnded: () => void }>()
   #isLooking = false
-
-  /** `open` is called when the watchdog is first needed. */
-  constructor(open: () => Deadlines = systemDeadlines) {
-    this.#open = open
-  }
 
   start(): Promise<void> | undefined {
     try {
@@ -93,25 +89,20 @@ export class Watchdog implements DeadlineKeeper {
   }
 
   add(onEnded: () => void): Deadline {
-    const unwatch = this.watch(onEnded)
-    return this.#get().add(unwatch)
-  }
-
-  /** Runs until the function that it returns is called. `onEnded`: it has ended by itself. Throws if it cannot be started. */
-  watch(onEnded: () => void): () => void {
     this.#run()
     const watcher = { onEnded }
     this.#watchers.add(watcher)
-    return () => void this.#watchers.delete(watcher)
+    return this.deadlines.add(() => void this.#watchers.delete(watcher))
   }
 
-  #get(): Deadlines {
-    this.#deadlines ??= this.#open()
+  /** Opened when the watchdog is first needed. */
+  get deadlines(): Deadlines {
+    this.#deadlines ??= new Deadlines(createDeadlineMemory(), new SharedTime(createTimeMemory(), 'writer'))
     return this.#deadlines
   }
 
   #run(): WatchdogThread {
-    this.#thread ??= new WatchdogThread(this.#get(), (ended) => {
+    this.#thread ??= new WatchdogThread(this.deadlines, (ended) => {
       if (this.#thread !== ended) return
       this.#thread = undefined
       for (const { onEnded } of [...this.#watchers]) onEnded()
@@ -135,11 +126,6 @@ export class Watchdog implements DeadlineKeeper {
       thread.stop()
     })
   }
-}
-
-/** Deadlines of grants whose engines run in this thread. */
-function systemDeadlines(): Deadlines {
-  return new Deadlines(createDeadlineMemory(), new SharedTime(createTimeMemory(), 'writer'))
 }
 
 const PROGRAM = `const machine = {

@@ -5,8 +5,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'selfFence: acknowledging late moves the deadline',
     file: 'src/self-fence.ts',
-    find: 'this.#set(Math.min(this.#killAt, systemClock.now() + this.time))',
-    replace: 'this.#set(systemClock.now() + this.time)',
+    find: 'deadline.shorten(killAt - this.#askBefore, killAt)',
+    replace: 'deadline.set(killAt - this.#askBefore, killAt)',
     test: 'test/acknowledging.test.ts',
     name: 'stays where it is if the loss is acknowledged late',
   },

@@ -15,7 +15,8 @@ export type EngineEffect =
   | { readonly type: 'failed'; readonly error: unknown; readonly definitive: boolean }
   /** For the callers that want the holder's grant broken: that is certainly not possible. */
   | { readonly type: 'unbroken'; readonly error: unknown }
-  | { readonly type: 'renewed'; readonly grant: Grant; readonly latency: number }
+  /** `latency`: how long the store took to confirm it; absent where the keeper of the grant has sent it. */
+  | { readonly type: 'renewed'; readonly grant: Grant; readonly latency: number | undefined }
   /**
    * A heartbeat failed or is late. `begins`: no heartbeat had failed or been late since one was confirmed; only then are
    * listeners notified. `latency`: how long the heartbeat that failed was given; absent where it is only late.

@@ -32,8 +32,8 @@ type AskedEvent =
   | { readonly type: 'hand-off'; readonly to: HandOffTarget; readonly hasChildren?: boolean }
   /** The children of this grant have been released, or their releases were given up. */
   | { readonly type: 'children-released'; readonly grantId: string | undefined }
-  /** The store was closed: it answers nothing any more. */
-  | { readonly type: 'store-closed'; readonly error: unknown }
+  /** The store was closed: it answers nothing any more. `cause`: it was not closed by anyone, but has failed. */
+  | { readonly type: 'store-closed'; readonly error: unknown; readonly cause?: unknown }
   /** The grant is to end without a release. */
   | { readonly type: 'end'; readonly reason: LeaseLostReason }
 
@@ -61,6 +61,10 @@ type PassedEvent =
   | { readonly type: 'limit' }
   /** Another program has changed the record of our grant. */
   | { readonly type: 'changed' }
+  /** A heartbeat was confirmed that the keeper of the grant has sent at this instant. */
+  | { readonly type: 'kept'; readonly sentAt: number }
+  /** The store has refused the grant to its keeper. */
+  | { readonly type: 'kept-refused'; readonly outcome: RenewOutcome }
   /**
    * The store woke us: it may be our turn. `holder`: it is not yet, for the store saw the name held just now. `isCrowded`:
    * so many claims of this process are under way that ours should be sent later.

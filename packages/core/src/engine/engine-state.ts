@@ -78,8 +78,6 @@ export interface Held {
   readonly update: Metadata | undefined
   /** True where the store saw the record changed after the heartbeat under way was sent: another one has to follow. */
   readonly changed: boolean | undefined
-  /** True where the last heartbeat that was due was not sent, because the user of the lease showed no sign of life. */
-  readonly unresponsive: boolean | undefined
   readonly failures: number
   /** The last failure of a heartbeat since one was confirmed. */
   readonly failure: unknown
@@ -111,6 +109,11 @@ export interface Releasing {
 export interface HandOffTarget {
   readonly grantId: string
   readonly owner: string
+}
+
+/** The state, if the lease is held; its validity may be over. */
+export function heldIn(state: EngineState): Held | undefined {
+  return state.phase === 'held' || state.phase === 'jeopardy' ? state : undefined
 }
 
 /** The next instant at which the state has to be looked at again; `Infinity` while there is none. */
@@ -204,7 +207,6 @@ function put(held: Held, into: Mutable<Held>): Held {
   into.hasOtherTtl = held.hasOtherTtl
   into.update = held.update
   into.changed = held.changed
-  into.unresponsive = held.unresponsive
   into.failures = held.failures
   into.failure = held.failure
   into.hasStray = held.hasStray

@@ -7,6 +7,7 @@ import type { Clock } from '../time/clock.js'
 import { systemClock } from '../time/system-clock.js'
 import { systemRandom } from '../time/system-random.js'
 import { guardClock, guardRandom } from '../user-code/guarded-calls.js'
+import type { GrantKeeper, SharedDeadline } from './grant-keeper.js'
 import { groupOf, type LeaseGroup } from './lease-group.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
 
@@ -20,7 +21,7 @@ export interface EventContext {
   readonly random: () => number
   /** Whether the lease stands under a parent whose grant is not valid: it may neither hold nor get a grant. */
   readonly isParentLost: boolean
-  /** Whether the thread that uses the lease shows no sign of life: nothing is renewed for it. */
+  /** Whether this thread showed no sign of life for so long that its grant was not renewed any more. */
   readonly isUnresponsive: boolean
   /** When the next heartbeat is due, by the strategy of the lease. */
   plan(): HeartbeatPlan
@@ -49,8 +50,10 @@ export interface EngineEnvironment {
   readonly random: () => number
   /** The lease under which this one stands, if there is one. */
   readonly parent?: EngineParent | undefined
-  /** Whether the thread that uses the lease shows no sign of life, where the engine runs in another. */
-  readonly isUnresponsive?: (() => boolean) | undefined
+  /** Renews the grants while this thread is blocked, where the store has something that does. */
+  readonly keeper?: GrantKeeper | undefined
+  /** Of a self-fenced lease: sets the deadline of the grant that is valid until then. */
+  readonly setDeadline?: ((validUntil: number) => SharedDeadline | undefined) | undefined
   /** Of a self-fenced lease: the work under a grant that is in progress. The name is not freed before it has ended. */
   readonly workUnder?: ((grantId: string) => Promise<void> | undefined) | undefined
 }
@@ -114,7 +117,5 @@ export abstract class EngineContext implements EventContext {
     return this.environment.parent?.isLost === true
   }
 
-  get isUnresponsive(): boolean {
-    return this.environment.isUnresponsive?.() === true
-  }
+  abstract readonly isUnresponsive: boolean
 }

@@ -34,6 +34,14 @@ export function invalidAnswer(rules: LeaseRules, method: string, fault: string):
   )
 }
 
+/** The failure of a lease whose keeper has ended: its store was open there. */
+export function keeperEnded(rules: LeaseRules, cause: unknown): LeaseUnavailableError {
+  return new LeaseUnavailableError(
+    `lease '${rules.name}': ${reasonOf(cause)}. Acquire it again: that starts a new thread`,
+    { ...detailsOf(rules), cause },
+  )
+}
+
 export function storeClosed(rules: LeaseRules): LeaseUnavailableError {
   return new LeaseUnavailableError(
     `the ${rules.kind} store of lease '${rules.name}' is closed: make a lease over an open one`,

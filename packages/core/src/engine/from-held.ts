@@ -1,5 +1,5 @@
 import type { LeaseLostReason } from '../errors/lease-lost.js'
-import type { Metadata } from '../store/lease-record.js'
+import type { Grant, Metadata } from '../store/lease-record.js'
 import { validityOf } from '../time/validity.js'
 import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
 import type { EngineEvent, EventOf } from './engine-event.js'
@@ -7,6 +7,7 @@ import { awaits, type HandOffTarget, type Held, isUnplanned, type Releasing, wit
 import type { EventContext } from './event-context.js'
 import { askedPause, timedOut } from './failures.js'
 import { sendRelease } from './from-releasing.js'
+import type { LeaseRules } from './lease-rules.js'
 import { retryPause } from './pauses.js'
 
 /** However late a strategy plans a heartbeat, one attempt is made within this part of the validity. */
@@ -18,9 +19,6 @@ const LATEST_HEARTBEAT = 0.95
  */
 const SPREAD = 0.75
 
-/** After which part of the validity that is left the user of the lease is looked at again, while it shows no sign of life. */
-const UNRESPONSIVE_LOOK = 0.1
-
 /** A heartbeat was not sent in time. */
 const late: EngineEffect = { type: 'jeopardy', cause: undefined, latency: undefined, begins: true }
 
@@ -28,6 +26,9 @@ const late: EngineEffect = { type: 'jeopardy', cause: undefined, latency: undefi
 export function fromHeld(state: Held, event: EngineEvent, context: EventContext): Transition {
   // A release asked for ends the grant without a word of loss, though its validity may be over.
   if (event.type === 'release') return leave(state, undefined, event)
+  // The validity may have gone on while this thread was blocked.
+  if (event.type === 'kept') return onKept(state, event, context)
+  if (event.type === 'kept-refused') return onRenewed(state, event, context)
   if (context.now >= state.validUntil) return expire(state, context)
   if (context.isParentLost) return lose(state, { reason: 'parent-lost' }, true)
   if ('op' in event && !awaits(state, event.op)) return quiet(state)
@@ -62,7 +63,7 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
     case 'hand-off':
       return leave(state, event.to, event)
     case 'store-closed':
-      return lose(state, { reason: 'closed' }, true)
+      return lose(state, { reason: 'closed', ...(event.cause === undefined ? {} : { cause: event.cause }) }, true)
     case 'end':
       return lose(state, { reason: event.reason }, true)
     default:
@@ -81,8 +82,7 @@ export function becomeHeld(
   early?: number,
 ): Held {
   const { rules, suspended } = context
-  // Counted from the instant at which the confirmed request was sent, on our own clock.
-  const validUntil = Math.min(sentAt + validityOf(Math.min(rules.ttl, grant.ttl)) - rules.fenceReserve, holdUntil)
+  const validUntil = Math.min(sentAt + grantValidity(grant, rules), holdUntil)
   const plan = early === undefined ? undefined : planned({ confirmedAt: sentAt, validUntil }, early, context)
   return {
     phase: 'held',
@@ -98,11 +98,15 @@ export function becomeHeld(
     hasOtherTtl: undefined,
     update: undefined,
     changed: undefined,
-    unresponsive: undefined,
     failures: 0,
     failure: undefined,
     hasStray,
   }
+}
+
+/** How long a grant is valid, from the instant at which the confirmed request was sent, on our own clock. */
+export function grantValidity(grant: Grant, rules: LeaseRules): number {
+  return validityOf(Math.min(rules.ttl, grant.ttl)) - rules.fenceReserve
 }
 
 function planned(
@@ -165,13 +169,9 @@ function endRead(state: Held, context: EventContext): Transition {
   return state.changed === true ? sendRead(looked, context) : quiet(looked)
 }
 
-/** Sends a heartbeat now, unless the user of the lease shows no sign of life. `dueAt`: when it was due. */
+/** Sends a heartbeat now. `dueAt`: when it was due. */
 export function sendHeartbeat(state: Held, dueAt: number, context: EventContext): Transition {
-  const { rules, now } = context
-  if (context.isUnresponsive) {
-    const pause = Math.min((state.validUntil - now) * UNRESPONSIVE_LOOK, rules.heartbeatInterval)
-    return quiet({ ...state, heartbeatAt: now + Math.max(pause, 1), unresponsive: true })
-  }
+  const { now } = context
   const op = state.op + 1
   const request = heartbeatOf(state)
   const effects: EngineEffect[] = [{ type: 'call', op, request }]
@@ -185,7 +185,6 @@ export function sendHeartbeat(state: Held, dueAt: number, context: EventContext)
       op,
       call: { method: request.method, sentAt: now, limitAt },
       changed: undefined,
-      unresponsive: undefined,
     },
     effects,
   }
@@ -215,12 +214,25 @@ function onOwnTtl(state: Held, { outcome }: EventOf<'acquire-answer'>, context: 
   return lose(state, { reason: 'taken', owner: holder.owner }, false)
 }
 
-function onRenewed(state: Held, { outcome }: EventOf<'renew-answer'>, context: EventContext): Transition {
+function onRenewed(
+  state: Held,
+  { outcome }: EventOf<'renew-answer' | 'kept-refused'>,
+  context: EventContext,
+): Transition {
   if (outcome.renewed) return onConfirmed(state, context)
   const { reason, holder } = outcome
   // The name is still locked by our own grant, whose owner another program removed: others wait until we free it.
   const isLeft = reason === 'taken' && holder?.grantId === state.grant.grantId
   return lose(state, { reason, ...(holder === undefined || isLeft ? {} : { owner: holder.owner }) }, isLeft)
+}
+
+/** The validity counts from the heartbeat of the keeper. A heartbeat of our own that is under way goes on. */
+function onKept(state: Held, { sentAt }: EventOf<'kept'>, context: EventContext): Transition {
+  if (sentAt <= state.confirmedAt) return quiet(state)
+  const { phase, grant, call, update, changed, hasOtherTtl } = state
+  const effects: EngineEffect[] = [{ type: 'renewed', grant, latency: undefined }]
+  if (phase === 'jeopardy') effects.push({ type: 'recovered', grant })
+  return { state: { ...becomeHeld(state, sentAt, context, 0), call, update, changed, hasOtherTtl }, effects }
 }
 
 function onConfirmed(state: Held, context: EventContext): Transition {
@@ -272,15 +284,15 @@ function onFailedHeartbeat(state: Held, error: unknown, context: EventContext): 
   }
 }
 
-function expire(state: Held, { suspended }: EventContext): Transition {
+function expire(state: Held, context: EventContext): Transition {
   const { failure } = state
   const cause = failure === undefined ? {} : { cause: failure }
-  return lose(state, { reason: whyExpired(state, suspended), ...cause }, true)
+  return lose(state, { reason: whyExpired(state, context), ...cause }, true)
 }
 
-function whyExpired(state: Held, suspended: number): LeaseLostReason {
+function whyExpired(state: Held, { suspended, isUnresponsive }: EventContext): LeaseLostReason {
   if (state.validUntil === state.holdUntil) return 'max-hold'
-  if (state.unresponsive === true) return 'unresponsive'
+  if (isUnresponsive) return 'unresponsive'
   return suspended > state.suspended ? 'suspended' : 'expired'
 }
 

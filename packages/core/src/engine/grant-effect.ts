@@ -19,8 +19,6 @@ export type GrantEffect =
       readonly previous: Metadata | undefined
       readonly claims: readonly Claim[]
     }
-  /** The grant in force was obtained for these callers too. Only of an engine in another thread. */
-  | { readonly type: 'joined'; readonly grant: Grant; readonly claims: readonly Claim[] }
   | OutageEffect
   /** Code that the user supplied failed. */
   | { readonly type: 'fault'; readonly error: unknown }

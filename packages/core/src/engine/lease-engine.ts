@@ -11,6 +11,7 @@ import {
   awaits,
   type EngineState,
   hasUsualLimit,
+  heldIn,
   isHeartbeatDue,
   isUnlimited,
   isUnplanned,
@@ -19,10 +20,13 @@ import {
   wakeAt,
 } from './engine-state.js'
 import { EngineContext, type EngineEnvironment } from './event-context.js'
-import { ownLeftover, parentLost, storeClosed } from './failures.js'
+import { keeperEnded, ownLeftover, parentLost, storeClosed } from './failures.js'
+import { grantValidity } from './from-held.js'
 import { GrantCleanup } from './grant-cleanup.js'
 import { type GrantListener, onGrant } from './grant-effect.js'
+import type { KeptGrant, KeptLease } from './grant-keeper.js'
 import { watchGrant } from './grant-watch.js'
+import { keptState } from './kept-state.js'
 import type { GroupMember } from './lease-group.js'
 import { askedNotice } from './preemption.js'
 import type { BatchCaller } from './renewal-batch.js'
@@ -35,7 +39,7 @@ import { watchForTurn, withdrawPlace } from './turn-watch.js'
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
  * wait. One operation is in flight at a time, and every answer bears the number of the call it is for.
  */
-export class LeaseEngine extends EngineContext implements BatchCaller, Caller, GroupMember {
+export class LeaseEngine extends EngineContext implements BatchCaller, Caller, GroupMember, KeptLease {
   wakesAt = Number.POSITIVE_INFINITY
   place = 0
   readonly #store: LeaseStore
@@ -47,6 +51,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   #stopTurnWatch: (() => void) | undefined
   #stopGrantWatch: (() => void) | undefined
   #cleanup: GrantCleanup | undefined
+  #kept: KeptGrant | undefined
   /** Whether a refused attempt waits until a grant of our own late request is taken back. */
   #isReclaiming = false
   #hasReclaimed = false
@@ -63,8 +68,17 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     this.#caller = new StoreCaller(this, store, this.group)
   }
 
+  /** The end of the validity is read from the keeper too: this thread may have been blocked. */
   get state(): EngineState {
-    return this.#state
+    return this.#kept === undefined ? this.#state : keptState(this.#state, this.#kept, this.rules)
+  }
+
+  get isUnresponsive(): boolean {
+    return this.#kept?.isUnresponsive === true
+  }
+
+  get unresponsiveAfter(): number | undefined {
+    return this.settings.unresponsiveAfter
   }
 
   /** The owner that the last attempt was refused for, where the store named it. */
@@ -130,12 +144,34 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   }
 
   #step(event: EngineEvent): void {
+    const isOfTime = event.type === 'tick' || event.type === 'crowded' || event.type === 'plan'
+    if (this.#kept === undefined || this.#catchUp(this.#kept) || !isOfTime) this.#apply(event)
+  }
+
+  /**
+   * Takes in what the keeper has done meanwhile. Returns false while it is known that the store has refused the grant, and the
+   * answer that says why is on its way: it would be too early to call the grant expired.
+   */
+  #catchUp(kept: KeptGrant): boolean {
+    const held = heldIn(this.#state)
+    if (held === undefined) return true
+    if (kept.refusal !== undefined) this.#apply({ type: 'kept-refused', outcome: kept.refusal })
+    const now = this.environment.clock.now()
+    if (kept.isOver) return kept.refusal !== undefined || now >= held.validUntil + this.rules.operationTimeout
+    // The answer to a heartbeat of our own may be on its way: only the end of the validity does not wait for it.
+    const sentAt = now >= held.validUntil ? kept.confirmedAt : kept.ownAt
+    if (sentAt > held.confirmedAt) this.#apply({ type: 'kept', sentAt })
+    return true
+  }
+
+  #apply(event: EngineEvent): void {
     const before = this.#state.phase
     this.now = this.environment.clock.now()
     const { state, effects } = transition(this.#state, event, this)
     this.#state = stored(this.#state, state)
+    if (this.#kept !== undefined && heldIn(this.#state) === undefined) this.#endKeeping()
     for (const effect of effects) this.#perform(effect)
-    const after = this.state.phase
+    const after = this.#state.phase
     if (this.#stopGrantWatch !== undefined && after !== 'held' && after !== 'jeopardy') this.#endGrantWatch()
     if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
     else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
@@ -149,6 +185,21 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     const error = storeClosed(this.rules)
     this.dispatch({ type: 'store-closed', error })
     this.#rejectAll(error)
+  }
+
+  onKeptRefused(): void {
+    this.dispatch(tick)
+  }
+
+  onKeeperEnded(cause: unknown): void {
+    const error = keeperEnded(this.rules, cause)
+    this.dispatch({ type: 'store-closed', error, cause: error })
+    this.#rejectAll(error)
+  }
+
+  async end(): Promise<void> {
+    this.dispatch({ type: 'end', reason: 'closed' })
+    await this.abandon()
   }
 
   /** The grant of the parent is over: nothing may be held or acquired under it. */
@@ -180,7 +231,8 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     if (isUnlimited(this.#state)) this.#step({ type: 'limit' })
     this.#toBeArmed = undefined
     if (isUnplanned(this.#state)) this.#step({ type: 'plan' })
-    if (isHeartbeatDue(this.#state, now)) this.onTimer()
+    const isRefused = this.#kept?.isOver === true
+    if (isHeartbeatDue(this.#state, now) && !isRefused) this.onTimer()
     else this.group.wake(this, this.#nextLook(), this.environment.clock)
   }
 
@@ -219,7 +271,8 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   /** Says whether the lease is held or asked for, so that it has to know when its store is closed, or its parent lost. */
   #engage(isEngaged: boolean): void {
     this.group.engage(this, isEngaged)
-    const { parent } = this.environment
+    const { parent, keeper } = this.environment
+    keeper?.engage(this, isEngaged)
     if (isEngaged) parent?.join()
     else parent?.leave()
   }
@@ -277,6 +330,12 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
       case 'failed':
         this.#endWaits(effect.definitive ? Number.POSITIVE_INFINITY : this.now, effect.error)
         if (!this.#claims.isEmpty) this.#onUnreachable(effect.error)
+        return
+      case 'renewed':
+        // After an adoption, the first heartbeat sets our own ttl.
+        if (this.#kept !== undefined && this.#kept.grant !== effect.grant) this.#keep()
+        this.#observe(effect)
+        this.#lease[onGrant](effect)
         return
       default:
         this.#observe(effect)
@@ -358,6 +417,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   #onGranted(grant: Grant, previous: Metadata | undefined): void {
     this.#onReachable()
     this.#watchGrant(grant)
+    this.#keep()
     const claims = this.#claims.takeAll()
     for (const claim of claims) claim.resolve(true)
     this.#lease[onGrant]({ type: 'granted', grant, previous, claims })
@@ -396,6 +456,24 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
 
   report(error: unknown): void {
     this.#lease[onGrant]({ type: 'fault', error })
+  }
+
+  /** Before anybody learns of the grant, who may then block this thread. */
+  #keep(): void {
+    const { keeper, setDeadline } = this.environment
+    const held = heldIn(this.#state)
+    this.#endKeeping()
+    if (keeper === undefined || held === undefined || this.rules.manual) return
+    const { grant, confirmedAt, validUntil, holdUntil } = held
+    const { after: heartbeatAfter, attemptTimeout: timeout } = this.plan()
+    const validity = grantValidity(grant, this.rules)
+    const deadline = setDeadline?.(validUntil)
+    this.#kept = keeper.keep({ grant, confirmedAt, validity, holdUntil, heartbeatAfter, timeout, deadline }, this)
+  }
+
+  #endKeeping(): void {
+    this.#kept?.end()
+    this.#kept = undefined
   }
 
   #watchGrant(grant: Grant): void {

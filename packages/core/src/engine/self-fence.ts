@@ -7,6 +7,7 @@ import type { Clock } from '../time/clock.js'
 import { systemClock } from '../time/system-clock.js'
 import { loadForSetting } from '../user-code/load-package.js'
 import { detailsOf } from './failures.js'
+import type { SharedDeadline } from './grant-keeper.js'
 import type { LeaseRules } from './lease-rules.js'
 
 /** Ends the process if it does not acknowledge the loss of a grant of one lease in time. */
@@ -14,7 +15,7 @@ export interface Fence {
   /** Starts the thread that ends the process; `undefined` if it runs. Rejects if it cannot be started. */
   start(): Promise<void> | undefined
   /** A grant was obtained or renewed. `validUntil` is on the system clock. */
-  arm(validUntil: number): void
+  arm(validUntil: number): SharedDeadline | undefined
   /** The grant was left: released, or handed off. */
   disarm(): void
   /**
@@ -49,42 +50,34 @@ export class LeaseFence {
   readonly #rules: LeaseRules
   readonly #onEnded: () => void
   #fence: Fence | undefined
-  #abandoned = 0
 
-  /** The fence of a lease, if its settings ask for one. `given`: by the engine, where it runs in another thread. */
+  /** The fence of a lease, if its settings ask for one. `onEnded`: the thread that ends the process has ended by itself. */
   static of(
     { selfFence }: LeaseSettings,
     rules: LeaseRules,
     clock: Clock,
-    given: Fence | undefined,
     onEnded: () => void,
   ): LeaseFence | undefined {
     if (selfFence === undefined) return undefined
     checkProcess(rules, clock)
-    return new LeaseFence(selfFence, rules, given, onEnded)
+    return new LeaseFence(selfFence, rules, onEnded)
   }
 
-  private constructor(mode: SelfFenceMode, rules: LeaseRules, given: Fence | undefined, onEnded: () => void) {
+  private constructor(mode: SelfFenceMode, rules: LeaseRules, onEnded: () => void) {
     this.#mode = mode
     this.#rules = rules
-    this.#fence = given
     this.#onEnded = onEnded
   }
 
-  /** The outcome of a claim that has to wait until the thread runs; `undefined` if it can go on. */
-  enter(claim: () => Promise<boolean>): Promise<boolean> | undefined {
+  /** Starts the thread; `undefined` if it runs. Rejects with a `LeaseUnavailableError` if it cannot be started. */
+  start(): Promise<void> | undefined {
     if (provided.make !== undefined) this.#make(provided.make)
     const starting = this.#fence === undefined ? this.#load() : this.#fence.start()
-    return starting === undefined ? undefined : this.#claimAfter(starting, claim)
+    return starting === undefined ? undefined : this.#started(starting)
   }
 
-  /** Makes the claims that wait for the thread resolve with false. */
-  abandon(): void {
-    this.#abandoned += 1
-  }
-
-  arm(validUntil: number): void {
-    this.#fence?.arm(validUntil)
+  arm(validUntil: number): SharedDeadline | undefined {
+    return this.#fence?.arm(validUntil)
   }
 
   disarm(): void {
@@ -103,8 +96,7 @@ export class LeaseFence {
     this.#make(await loadFence())
   }
 
-  async #claimAfter(starting: Promise<void>, claim: () => Promise<boolean>): Promise<boolean> {
-    const abandoned = this.#abandoned
+  async #started(starting: Promise<void>): Promise<void> {
     try {
       await starting
     } catch (cause) {
@@ -112,7 +104,6 @@ export class LeaseFence {
       const message = `the thread of selfFence could not be started: ${reasonOf(cause)}`
       throw new LeaseUnavailableError(message, { ...detailsOf(this.#rules), cause })
     }
-    return abandoned === this.#abandoned && (await claim())
   }
 }
 

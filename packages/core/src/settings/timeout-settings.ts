@@ -43,16 +43,13 @@ const optionNames: OptionNames<TimeoutOptions> = {
   strategy: true,
 }
 
-/** The key of the option that a strategy was made from. */
-const option = Symbol('leasehold.strategy')
-
 /** A strategy that learns nothing is shared by all leases. */
 const strategies: Readonly<Record<RenewalStrategyName, RenewalStrategy | (() => RenewalStrategy)>> = {
-  interval: called('interval', intervalStrategy()),
-  eager: called('eager', eagerStrategy()),
-  lazy: called('lazy', lazyStrategy()),
-  adaptive: () => called('adaptive', adaptiveStrategy()),
-  manual: called('manual', manualStrategy()),
+  interval: intervalStrategy(),
+  eager: eagerStrategy(),
+  lazy: lazyStrategy(),
+  adaptive: adaptiveStrategy,
+  manual: manualStrategy(),
 }
 
 /**
@@ -122,7 +119,7 @@ function isRenewAt(strategy: TimeoutOptions['strategy']): strategy is RenewAt {
 }
 
 function strategyOf(strategy: NonNullable<TimeoutOptions['strategy']>): RenewalStrategy {
-  if (isRenewAt(strategy)) return called(strategy, renewAtStrategy(strategy))
+  if (isRenewAt(strategy)) return renewAtStrategy(strategy)
   if (typeof strategy === 'string' && Object.hasOwn(strategies, strategy)) {
     const named = strategies[strategy]
     return typeof named === 'function' ? named() : named
@@ -133,16 +130,6 @@ function strategyOf(strategy: NonNullable<TimeoutOptions['strategy']>): RenewalS
   throw new LeaseConfigurationError(
     `strategy must be one of ${Object.keys(strategies).join(', ')}, { renewAt }, or a RenewalStrategy, not ${given}`,
   )
-}
-
-function called(name: RenewalStrategyName | RenewAt, strategy: RenewalStrategy): RenewalStrategy {
-  return Object.defineProperty(strategy, option, { value: name })
-}
-
-/** The options that make the same settings in another thread; `undefined` where the strategy is an object of the user. */
-export function portableTimeouts({ strategy, ...times }: TimeoutSettings): TimeoutOptions | undefined {
-  const { [option]: name } = strategy as { readonly [option]?: RenewalStrategyName | RenewAt }
-  return name === undefined ? undefined : { ...times, strategy: name }
 }
 
 /** The reason why the times do not suit the strategy; `undefined` if they do. The strategy may be the user's. */

@@ -32,11 +32,6 @@ export class GrantUsers {
     this.#onLost = noCallbacks
     this.#isKept = false
     this.#grantId = grant.grantId
-    this.join(grant, claims)
-  }
-
-  /** These callers share the current grant. */
-  join(grant: RunGrant, claims: readonly Claim[]): void {
     for (const { run, onLost } of claims) {
       if (run === undefined) this.keep(onLost)
       else run.begin(grant)

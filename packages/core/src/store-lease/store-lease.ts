@@ -1,10 +1,11 @@
 import { Claim } from '../engine/claims.js'
-import { type Engine, heldIn } from '../engine/engine.js'
 import { isGone, type ReleaseResult } from '../engine/engine-effect.js'
 import type { EventOf } from '../engine/engine-event.js'
+import { heldIn } from '../engine/engine-state.js'
 import { type EngineEnvironment, guardEnvironment } from '../engine/event-context.js'
 import { clockWithoutTime, detailsOf, leaseClosed, nothingHeld, notIdle } from '../engine/failures.js'
 import { type GrantEffect, onGrant } from '../engine/grant-effect.js'
+import type { LeaseEngine } from '../engine/lease-engine.js'
 import { type OutageEffect, outageMessage } from '../engine/outage.js'
 import { LeaseFence } from '../engine/self-fence.js'
 import type { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
@@ -34,7 +35,7 @@ import type { LeaseStore } from '../store/lease-store.js'
 import type { Clock } from '../time/clock.js'
 import { keptAlive } from '../time/keep-alive.js'
 import { defaultLogger, type Logger, logSafely } from '../user-code/logger.js'
-import { createEngine } from './create-engine.js'
+import { createEngine, keeperOf } from './create-engine.js'
 import { Departure } from './departure.js'
 import { GrantUsers } from './grant-users.js'
 import { checkCanChange, fromHandOff, type HandOff, toHandOff } from './hand-off.js'
@@ -53,7 +54,7 @@ export class StoreLease extends Lease {
   readonly #store: LeaseStore
   readonly #clock: Clock
   readonly #logger: Logger
-  readonly #engine: Engine
+  readonly #engine: LeaseEngine
   /** When to warn of a grant that is held for long. */
   #warnAt = Number.POSITIVE_INFINITY
   readonly #users = new GrantUsers()
@@ -67,6 +68,8 @@ export class StoreLease extends Lease {
   /** Its parent, and its children: made when there is one. */
   #family: LeaseFamily | undefined
   readonly #fence: LeaseFence | undefined
+  /** How often the claims were given up that wait for a thread. */
+  #abandoned = 0
 
   /** Throws a `LeaseConfigurationError` for an unknown option, or where the store's limits do not admit the settings. */
   constructor(settings: LeaseSettings, store: LeaseStore, environment: StoreLeaseEnvironment = {}) {
@@ -81,10 +84,10 @@ export class StoreLease extends Lease {
     const parented = this.#family?.around(guarded) ?? guarded
     const workUnder: EngineEnvironment['workUnder'] = (grantId) =>
       this.#users.workUnder(grantId, this.#runs?.under({ grantId }))
-    const fenced = settings.selfFence === undefined ? parented : { ...parented, workUnder }
+    const setDeadline: EngineEnvironment['setDeadline'] = (validUntil) => this.#fence?.arm(validUntil)
+    const fenced = settings.selfFence === undefined ? parented : { ...parented, workUnder, setDeadline }
     this.#engine = createEngine(settings, store, fenced, this)
-    const { rules, fence } = this.#engine
-    this.#fence = LeaseFence.of(settings, rules, this.#clock, fence, () => {
+    this.#fence = LeaseFence.of(settings, this.#engine.rules, this.#clock, () => {
       this.#log('error', 'the thread of selfFence has ended')
       this.#engine.dispatch({ type: 'end', reason: 'closed' })
     })
@@ -184,7 +187,7 @@ export class StoreLease extends Lease {
     this.#runs?.onReleased()
     if (this.grant !== undefined) return isGone(await this.#leave({ type: 'release', metadata }))
     this.#family?.abandon()
-    this.#fence?.abandon()
+    this.#abandoned += 1
     // A release or an attempt may be under way, or a grant may be left in the store.
     const left = this.#departure?.underWay
     await keptAlive(this.#clock, this.#engine.abandon())
@@ -304,12 +307,20 @@ export class StoreLease extends Lease {
     const now = this.#clock.now()
     if (now === Number.POSITIVE_INFINITY) return Promise.reject(clockWithoutTime(this.#engine.rules))
     const claimAgain = (): Promise<boolean> => this.#claim(options, adopted, run)
-    const entry = this.#fence?.enter(claimAgain) ?? this.#family?.enter(claimAgain, signal)
+    const starting = this.#fence?.start() ?? keeperOf(this.#store)?.start()
+    const entry = starting ? this.#claimAfter(starting, claimAgain) : this.#family?.enter(claimAgain, signal)
     if (entry !== undefined) return keptAlive(this.#clock, entry, options.keepAlive)
     const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : now + wait, options, run, this.#clock)
     if (signal !== undefined) claim.listenTo(signal, this.#engine)
     this.#engine.claim(claim, adopted)
     return claim.promise
+  }
+
+  /** A claim waits until a thread has started; a release meanwhile gives it up. */
+  async #claimAfter(starting: Promise<void>, claim: () => Promise<boolean>): Promise<boolean> {
+    const abandoned = this.#abandoned
+    await starting
+    return abandoned === this.#abandoned && (await claim())
   }
 
   #checkOptions(options: unknown): void {
@@ -345,9 +356,6 @@ export class StoreLease extends Lease {
         this.#warnAt = longHoldOf(this.settings, this.#clock.now())
         this.#users.begin(effect.grant, effect.claims)
         this.#emitter?.emit('acquired', withJSON(effect.grant))
-        return
-      case 'joined':
-        this.#users.join(effect.grant, effect.claims)
         return
       case 'renewed':
         this.#armFence()

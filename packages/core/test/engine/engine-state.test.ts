@@ -128,7 +128,6 @@ describe('the stored state', () => {
       hasOtherTtl: true,
       update: { a: '1' },
       changed: true,
-      unresponsive: true,
       failures: 100,
       failure: 'why',
       hasStray: true,

@@ -286,41 +286,47 @@ describe('from held, the end of validity', () => {
   })
 })
 
-describe('from held, while its user shows no sign of life', () => {
-  const silent = { isUnresponsive: true }
-  const due = held({ heartbeatAt: 1_000 })
+describe('from held, whose grant is kept by another thread', () => {
+  it('counts its validity from the heartbeat of the keeper, also after the end of its own', () => {
+    const kept = { type: 'kept', sentAt: 5_000 } as const
+    const { state, effects } = after(held({ heartbeatAt: 1_000 }), kept, VALIDITY + 1)
+    expect(state).toMatchObject({ phase: 'held', confirmedAt: 5_000, validUntil: 5_000 + VALIDITY })
+    expect(state).toMatchObject({ heartbeatAt: 5_000 + rules.heartbeatInterval, call: undefined })
+    expect(effects).toEqual([{ type: 'renewed', grant, latency: undefined }])
+  })
 
-  it('sends no heartbeat, looks again within the validity that is left, and ends as unresponsive', () => {
-    const { state, effects } = after(due, { type: 'tick' }, 1_000, silent)
-    expect(effects).toEqual([])
-    expect(state).toMatchObject({ phase: 'held', validUntil: VALIDITY, heartbeatAt: 1_000 + 0.1 * (VALIDITY - 1_000) })
+  it('goes on with the heartbeat that is under way', () => {
+    const { state } = after(beating, { type: 'kept', sentAt: 5_000 }, 5_010)
+    expect(state).toMatchObject({ confirmedAt: 5_000, call: { method: 'renew' } })
+  })
+
+  it('is not in jeopardy any more', () => {
+    const { state } = after(beating, failed, 1_100)
+    const { effects } = after(state, { type: 'kept', sentAt: 1_200 }, 1_300)
+    expect(effects).toContainEqual({ type: 'recovered', grant })
+  })
+
+  it('ignores a heartbeat that was sent before its own last one', () => {
+    const own = held({ confirmedAt: 2_000, validUntil: 2_000 + VALIDITY })
+    expect(after(own, { type: 'kept', sentAt: 1_999 }, 2_100)).toEqual({ state: own, effects: [] })
+  })
+
+  it('is lost for the reason of the refusal, also after the end of its validity', () => {
+    const outcome = { renewed: false, reason: 'broken' } as const
+    const { state, effects } = after(held({}), { type: 'kept-refused', outcome }, VALIDITY + 1)
+    expect(state.phase).toBe('idle')
+    expect(effects).toEqual([{ type: 'lost', grant, lost: { reason: 'broken' } }])
+  })
+
+  it('ends as unresponsive if it was not renewed because this thread showed no sign of life', () => {
     const lost = { type: 'lost', grant, lost: { reason: 'unresponsive' } }
-    expect(after(state, { type: 'tick' }, VALIDITY, silent).effects).toEqual([takenBack, lost])
-    expect(after(state, { type: 'tick' }, VALIDITY).effects).toEqual([takenBack, lost])
+    expect(after(held({}), { type: 'tick' }, VALIDITY, { isUnresponsive: true }).effects).toEqual([takenBack, lost])
   })
 
-  it.each(['changed', 'renew'] as const)('sends none for the event %s either', (type) => {
-    expect(after(due, { type }, 500, silent).effects).toEqual([])
-  })
-
-  it('repeats no heartbeat that failed', () => {
-    const { state } = after(beating, failed, 1_100, silent)
-    expect(after({ ...state, heartbeatAt: 1_200 } as typeof beating, { type: 'tick' }, 1_200, silent).effects).toEqual(
-      [],
-    )
-  })
-
-  it('renews again after a sign of life, and may then expire for another reason', () => {
-    const { state } = after(due, { type: 'tick' }, 1_000, silent)
-    const { state: renewing, effects } = after(state, { type: 'tick' }, 5_000)
-    expect(effects).toContainEqual({ type: 'call', op: 2, request: { method: 'renew', grant } })
-    expect(after(renewing, { type: 'tick' }, VALIDITY).effects.at(-1)).toMatchObject({ lost: { reason: 'expired' } })
-  })
-
-  it('looks at a lease without an end every interval', () => {
-    const endless = held({ validUntil: Number.POSITIVE_INFINITY, heartbeatAt: 1_000 })
-    const { state } = after(endless, { type: 'tick' }, 1_000, silent)
-    expect(state).toMatchObject({ heartbeatAt: 1_000 + rules.heartbeatInterval })
+  it('is closed with the cause if what keeps it has ended', () => {
+    const cause = new Error('it has ended')
+    const { effects } = after(held({}), { type: 'store-closed', error: cause, cause }, 100)
+    expect(effects.at(-1)).toEqual({ type: 'lost', grant, lost: { reason: 'closed', cause } })
   })
 })
 

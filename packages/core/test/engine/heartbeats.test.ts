@@ -1,7 +1,7 @@
 import type { LeaseStore } from '@leasehold/core'
 import type { RenewOutcome } from '@leasehold/core/store'
 import { describe, expect, it, vi } from 'vitest'
-import { heldIn } from '../../src/engine/engine.js'
+import { heldIn } from '../../src/engine/engine-state.js'
 import { ARMED, INTERVAL, LIMIT, VALIDITY } from '../support/held-lease.js'
 import { setUpEngine } from '../support/scripted-engine.js'
 

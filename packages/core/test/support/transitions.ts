@@ -61,7 +61,6 @@ export function held(changes: Partial<Held> = {}): Held {
     hasOtherTtl: undefined,
     update: undefined,
     changed: undefined,
-    unresponsive: undefined,
     failures: 0,
     failure: undefined,
     hasStray: false,

@@ -1,50 +1,63 @@
+import type { LeaseStore } from '@leasehold/core'
+import type { HeartbeatThread } from '@leasehold/heartbeat-thread'
 import { vi } from 'vitest'
 import { ThreadLink } from '../../src/thread-link.js'
 import { block } from './block.js'
 
 /** How long a thread may take for a grant, in milliseconds. */
 const LONGEST = 30_000
+/** How long its answer may take from the store to the message. */
+const ANSWER = 20
 
-interface Seats {
-  /** How many leases have taken a seat. */
+const MOST_CLAIMS = 1_000
+
+const counting = `${new URL('counting-lease.ts', import.meta.url).pathname}#countingLease`
+
+interface Claims {
+  /** How many claims were sent. */
   readonly count: number
-  /** Blocks this thread until the heartbeat thread has granted the lease with this place. */
+  /** Opens a store in memory in the thread, whose grants are seen here. */
+  readonly open: (thread: HeartbeatThread) => Promise<LeaseStore>
+  /** Blocks this thread until the store has granted the claim with this place. */
   readonly untilGranted: (place: number) => void
-  /** Blocks when the lease with this place has sent its first claim, until that is granted, and then calls `action`. */
+  /** Blocks when the claim with this place was sent, until that is granted, and then calls `action`. */
   readonly atGrant: (place: number, action: () => void) => void
 }
 
 /**
- * Sees the leases that take their seats in heartbeat threads from now on, and gives each its place. While this thread is blocked
- * until one is granted, the news of the grant is on its way here: it crosses every message that is sent before it is read.
+ * Sees the claims that are sent to a store in a heartbeat thread from now on, and gives each its place. While this thread is
+ * blocked until one is granted, the answer is on its way here: it crosses every message that is sent before it is read.
  */
-export function seeGrantsInThreads(): Seats {
-  const seats: { readonly words: BigInt64Array; readonly slot: number }[] = []
+export function seeGrantsInThreads(): Claims {
+  const granted = new Int32Array(new SharedArrayBuffer(4 * MOST_CLAIMS))
   const actions = new Map<number, () => void>()
-  const { register } = ThreadLink.prototype
-  vi.spyOn(ThreadLink.prototype, 'register').mockImplementation(function (this: ThreadLink, lease: object) {
-    const seat = register.call(this, lease)
-    const place = seats.push({ words: new BigInt64Array(this.slots.memory), slot: seat.slot }) - 1
-    // After the microtask that sends the claim.
-    if (actions.has(place)) queueMicrotask(() => queueMicrotask(() => act(place)))
-    return seat
+  let count = 0
+  const { ask } = ThreadLink.prototype
+  vi.spyOn(ThreadLink.prototype, 'ask').mockImplementation(function (this: ThreadLink, request, onItem) {
+    if (request.type === 'call' && request.method === 'acquire') {
+      const place = count
+      count += 1
+      // After the microtask that sends the claim.
+      if (actions.has(place)) queueMicrotask(() => queueMicrotask(() => act(place)))
+    }
+    return ask.call(this, request, onItem)
   })
   const act = (place: number): void => {
     untilGranted(place)
     actions.get(place)?.()
   }
   const untilGranted = (place: number): void => {
-    const seat = seats[place]
-    if (seat === undefined) throw new Error(`lease ${place} has no seat in a thread`)
-    for (let waited = 0; Atomics.load(seat.words, 2 * seat.slot) === 0n; waited += 1) {
+    for (let waited = 0; Atomics.load(granted, place) === 0; waited += 1) {
       if (waited === LONGEST) throw new Error('the thread did not grant the lease')
       block(1)
     }
+    block(ANSWER)
   }
   return {
     get count() {
-      return seats.length
+      return count
     },
+    open: async (thread) => await thread.open({ leaseClass: counting, options: { granted: granted.buffer } }),
     untilGranted,
     atGrant: (place, action) => void actions.set(place, action),
   }

@@ -13,10 +13,10 @@ const MOST = 10
 
 const waiting = { timeout: 30_000, interval: 20 }
 
-let seats: ReturnType<typeof seeGrantsInThreads>
+let claims: ReturnType<typeof seeGrantsInThreads>
 
 beforeEach(() => {
-  seats = seeGrantsInThreads()
+  claims = seeGrantsInThreads()
 })
 
 afterEach(() => vi.restoreAllMocks())
@@ -24,7 +24,7 @@ afterEach(() => vi.restoreAllMocks())
 async function openStore(test: TestContext): Promise<LeaseStore> {
   const thread = new HeartbeatThread(fromSource)
   test.onTestFinished(() => thread.close())
-  return await thread.open({ leaseClass: '@leasehold/core#memoryLease' })
+  return await claims.open(thread)
 }
 
 describe('a grant that is on its way from the heartbeat thread while its caller gives up', () => {
@@ -35,7 +35,7 @@ describe('a grant that is on its way from the heartbeat thread while its caller 
       expect(place).toBeLessThan(MOST)
       await using semaphore = new Semaphore(store, { name: `pool ${place}`, permits: PERMITS, heartbeatTimeout: TTL })
       const giveUp = new AbortController()
-      seats.atGrant(seats.count + place, () => giveUp.abort('given up'))
+      claims.atGrant(claims.count + place, () => giveUp.abort('given up'))
       const attempt = semaphore.acquire({ signal: giveUp.signal }).then(
         () => 'acquired',
         (reason) => reason,
@@ -65,8 +65,8 @@ describe('a grant that is on its way from the heartbeat thread while its caller 
       })
     const first = create()
     let stopped: Promise<void> | undefined
-    // Its own seat is that of the member; the next are those of partitions.
-    seats.atGrant(seats.count + 1, () => {
+    // Its own claim is that of the member; the next are those of partitions.
+    claims.atGrant(claims.count + 1, () => {
       stopped = first.stop()
     })
     first.start()
