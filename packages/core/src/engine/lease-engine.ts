@@ -247,6 +247,9 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   #nextLook(): number {
     // The batch has a timer.
     if (this.group.renewals && hasUsualLimit(this.#state, this.rules.operationTimeout)) return Number.POSITIVE_INFINITY
+    const held = heldIn(this.#state)
+    // The reason of a refusal is on its way: it comes by a message.
+    if (held !== undefined && this.#kept?.isOver === true) return held.validUntil + this.rules.operationTimeout
     const at = wakeAt(this.#state)
     const waits = this.#state.phase === 'acquiring' && this.#state.call === undefined
     return waits ? Math.min(at, this.deadline) : at
