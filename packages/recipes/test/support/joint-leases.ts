@@ -1,6 +1,5 @@
 import { createLease, type Lease, type LeaseStore, type StoreLease } from '@leasehold/core'
 import { AllOf } from '@leasehold/recipes'
-import { silentLogger } from '@leasehold/testing/silent-logger'
 import type { LeaseAbility, LeaseSubject, StoreSubject } from '@leasehold/testkit'
 
 /** The abilities of a lease over several leases, where the store admits them. */
@@ -29,7 +28,7 @@ export function jointLeases(subject: StoreSubject, count: number): LeaseSubject 
             return lease
           })
           // Given in the reverse of the order in which they are acquired.
-          return new AllOf(made.toReversed(), { clock: own, logger: silentLogger })
+          return new AllOf(made.toReversed(), { clock: options.clock, logger: options.logger })
         },
         stop: async () => {
           await Promise.allSettled(parts.map((part) => part.close()))
