@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { ProviderOptions } from '@leasehold/core/store'
+import { ProviderOptions } from '@leasehold/core/store-kit'
 import { packages, type Workspace } from '../workspaces.js'
 
 const TABLE = /(<!-- options -->\n)[\s\S]*?(<!-- \/options -->)/

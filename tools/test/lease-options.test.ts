@@ -11,7 +11,7 @@ import {
   MemoryLeaseStore,
   StoreLease,
 } from '@leasehold/core'
-import type { ProviderOptions } from '@leasehold/core/store'
+import type { ProviderOptions } from '@leasehold/core/store-kit'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { AzureBlobLeaseStore } from '../../packages/azure-blob/src/index.js'

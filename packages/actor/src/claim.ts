@@ -1,5 +1,5 @@
 import { type Lease, type LeaseLost, LeaseLostError } from '@leasehold/core'
-import { guardRandom } from '@leasehold/core/store'
+import { guardRandom } from '@leasehold/core/internal'
 import { ActorTimer, type TimerListener } from './actor-timer.js'
 import { Attempt, type AttemptListener } from './attempt.js'
 import { Drain } from './drain.js'

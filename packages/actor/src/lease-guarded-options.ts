@@ -1,12 +1,6 @@
-import {
-  isLease,
-  type Lease,
-  LeaseConfigurationError,
-  type LeaseLost,
-  type LeaseRecord,
-  type Metadata,
-} from '@leasehold/core'
-import { checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store'
+import { type Lease, LeaseConfigurationError, type LeaseLost, type LeaseRecord, type Metadata } from '@leasehold/core'
+import { isLease } from '@leasehold/core/internal'
+import { checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store-kit'
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, EventFromLogic, InputFrom } from 'xstate'
 import { isReserved } from './control-event.js'
 import { describe, isReference, isThenable, type LeaseReference, type LeaseSource } from './lease-of-actor.js'

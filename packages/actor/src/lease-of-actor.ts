@@ -1,11 +1,11 @@
 import {
-  isLease,
   type Lease,
   LeaseConfigurationError,
   type LeaseProvider,
   LeaseTimeoutError,
   LeaseUnavailableError,
 } from '@leasehold/core'
+import { isLease } from '@leasehold/core/internal'
 import type { AnyActorRef } from 'xstate'
 
 /** A lease of a configuration: `provider.getLease(name, configPath, owner)`. */

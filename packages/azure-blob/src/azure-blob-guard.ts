@@ -1,5 +1,6 @@
 import type { BlobDeleteOptions, BlobRequestConditions, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
-import { Fence, type FencingGuard, type GuardOptions, inRounds } from '@leasehold/core/store'
+import { Fence, type FencingGuard, type GuardOptions } from '@leasehold/core/store'
+import { inRounds } from '@leasehold/core/store-kit'
 import { failureOf } from './failure-of.js'
 import { codeOf, isAbout, isStatus, unless } from './service-answer.js'
 

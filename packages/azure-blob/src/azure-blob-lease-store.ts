@@ -7,7 +7,6 @@ import {
   type LeaseRecord,
   type LeaseStore,
   type Metadata,
-  type StoreLimits,
   systemClock,
 } from '@leasehold/core'
 import {
@@ -15,15 +14,14 @@ import {
   type AcquireRequest,
   type BreakOptions,
   checkLeaseName,
-  checkOptionNames,
-  inRounds,
-  RecentMap,
   type ReleaseOutcome,
   type RenewOutcome,
   type RenewRefusal,
   type StoreCall,
   StoreChecks,
+  type StoreLimits,
 } from '@leasehold/core/store'
+import { checkOptionNames, inRounds, RecentMap } from '@leasehold/core/store-kit'
 import { type AzureBlobLeaseStoreOptions, storeOptionNames } from './azure-blob-options.js'
 import { type AzureBlobOperation, ClientRequestIds } from './client-request-ids.js'
 import { type AzureBlobConditions, checkConditions, conditionalOn } from './conditions.js'

@@ -11,15 +11,9 @@ import {
   type StoreLeaseEnvironment,
   type StoreOperationOptions,
 } from '@leasehold/core'
-import {
-  type BreakOptions,
-  checkOptionNames,
-  leaseParts,
-  type OpenContext,
-  type OptionNames,
-  providerFactory,
-  withinTime,
-} from '@leasehold/core/store'
+import { leaseParts, withinTime } from '@leasehold/core/internal'
+import type { BreakOptions } from '@leasehold/core/store'
+import { checkOptionNames, type OpenContext, type OptionNames, providerFactory } from '@leasehold/core/store-kit'
 import { akkaBlobStore } from './akka/akka-blob-store.js'
 import { AzureBlobLeaseStore } from './azure-blob-lease-store.js'
 import { type AzureBlobOptions, azureBlobOptions, checkOptions } from './azure-blob-options.js'

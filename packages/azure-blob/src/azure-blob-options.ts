@@ -1,5 +1,5 @@
 import { type Clock, LeaseConfigurationError } from '@leasehold/core'
-import { type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store'
+import { type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
 import type { ClientRequestId } from './client-request-ids.js'
 
 /** Options of an {@link AzureBlobLeaseStore}. */

@@ -1,6 +1,7 @@
 import type { LeaseOperationOptions } from '@azure/storage-blob'
-import { type Clock, LeaseConfigurationError, LeaseConflictError, type LeaseErrorDetails } from '@leasehold/core'
-import { checkOptionNames, type OptionNames, type StoreCall } from '@leasehold/core/store'
+import { type Clock, LeaseConfigurationError, LeaseConflictError } from '@leasehold/core'
+import type { LeaseErrorDetails, StoreCall } from '@leasehold/core/store'
+import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import type { Found, LeaseResource } from './lease-resource.js'
 import { isSettled, SECOND, settling } from './write-time.js'
 

@@ -1,11 +1,11 @@
 import {
   LeaseConfigurationError,
   LeaseError,
-  type LeaseErrorDetails,
   LeaseTimeoutError,
   LeaseUnauthorisedError,
   LeaseUnavailableError,
 } from '@leasehold/core'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { CLIENT_REQUEST_ID } from './client-request-ids.js'
 import { codeOf, isRefusal, restFailureOf } from './service-answer.js'
 

@@ -1,4 +1,4 @@
-import { RecentMap } from '@leasehold/core/store'
+import { RecentMap } from '@leasehold/core/store-kit'
 import type { Found } from './lease-resource.js'
 import type { StoredGrant } from './stored-grant.js'
 import { isSettled, KNOWN_NAMES, tokenTime } from './write-time.js'

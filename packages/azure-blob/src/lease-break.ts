@@ -1,5 +1,6 @@
 import { type Clock, isLocked } from '@leasehold/core'
-import { anotherGrant, type BreakOptions, nothingToBreak, type StoreCall } from '@leasehold/core/store'
+import type { BreakOptions, StoreCall } from '@leasehold/core/store'
+import { anotherGrant, nothingToBreak } from '@leasehold/core/store-kit'
 import { type AzureBlobConditions, requireMet } from './conditions.js'
 import type { Found, LeaseResource } from './lease-resource.js'
 import { isLeaseConflict, isStatus } from './service-answer.js'

@@ -1,6 +1,6 @@
 import type { BlobServiceClient, ContainerClient } from '@azure/storage-blob'
 import { type LeaseConfigurationError, LeaseNameError, type LeaseState } from '@leasehold/core'
-import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
+import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store-kit'
 import { wrong } from './azure-blob-options.js'
 import { LeaseResource } from './lease-resource.js'
 import { isStatus } from './service-answer.js'

@@ -1,5 +1,6 @@
 import { type Clock, type Grant, isLocked, type LeaseRecord } from '@leasehold/core'
-import { type AcquireOutcome, type AcquireRequest, RecentMap, type StoreCall } from '@leasehold/core/store'
+import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
+import { RecentMap } from '@leasehold/core/store-kit'
 import { type AzureBlobConditions, conditionalOn } from './conditions.js'
 import { createIsOff } from './failure-of.js'
 import { type Found, holderOf, type LeaseResource } from './lease-resource.js'

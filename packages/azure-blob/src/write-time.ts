@@ -1,6 +1,7 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { Clock } from '@leasehold/core'
-import { pause, type StoreCall } from '@leasehold/core/store'
+import type { StoreCall } from '@leasehold/core/store'
+import { pause } from '@leasehold/core/store-kit'
 
 /** The times of the service are whole seconds, rounded down. */
 export const SECOND = 1_000

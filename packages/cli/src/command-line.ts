@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util'
-import { toMilliseconds } from '@leasehold/core/store'
+import { toMilliseconds } from '@leasehold/core/internal'
 import { type CommandDeclaration, type Invocation, type OptionDeclaration, valueShown } from './command-declaration.js'
 import { answerOptions } from './declarations.js'
 import { didYouMean, UsageError } from './usage-error.js'

@@ -1,5 +1,5 @@
 import { LeaseError, type LeaseErrorCode } from '@leasehold/core'
-import { shownLines, shownText } from '@leasehold/core/store'
+import { shownLines, shownText } from '@leasehold/core/internal'
 import { exitCodes } from './exit-codes.js'
 import { WatchdogError } from './run/watchdog-error.js'
 import { UsageError } from './usage-error.js'

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util'
-import { shownText } from '@leasehold/core/store'
+import { shownText } from '@leasehold/core/internal'
 import { hasColours, type Terminal } from './terminal.js'
 
 /** A colour of a cell. */

@@ -1,4 +1,4 @@
-import { suggestionFor } from '@leasehold/core/store'
+import { suggestionFor } from '@leasehold/core/internal'
 
 /** The command line is wrong; the message says how to correct it. */
 export class UsageError extends Error {

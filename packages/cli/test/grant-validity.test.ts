@@ -1,5 +1,5 @@
 import type { LeaseRecord } from '@leasehold/core'
-import { validityOf } from '@leasehold/core/store'
+import { validityOf } from '@leasehold/core/store-kit'
 import { expect, it } from 'vitest'
 import { GrantValidity } from '../src/run/grant-validity.js'
 

@@ -1,13 +1,6 @@
 import { LeaseConflictError, systemClock } from '@leasehold/core'
-import {
-  AbortListeners,
-  checkOptionNames,
-  Fence,
-  type FencingGuard,
-  type GuardOptions,
-  inRounds,
-  type StoreCall,
-} from '@leasehold/core/store'
+import { Fence, type FencingGuard, type GuardOptions, type StoreCall } from '@leasehold/core/store'
+import { AbortListeners, checkOptionNames, inRounds } from '@leasehold/core/store-kit'
 import { type ConsulClusterOptions, clusterOptionNames, misconfigured } from './consul-options.js'
 import { failureOf, isDenied } from './failure-of.js'
 import { bodyOf, type ConsulAnswer } from './http/consul-answer.js'

@@ -5,25 +5,27 @@ import {
   type LeaseRecord,
   type LeaseStore,
   type Metadata,
-  type StoreLimits,
   systemClock,
 } from '@leasehold/core'
 import {
   AbortableCall,
   type AcquireOutcome,
   type AcquireRequest,
-  anotherGrant,
   type BreakOptions,
-  checkOptionNames,
-  inRounds,
-  nothingToBreak,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
+  type StoreLimits,
+} from '@leasehold/core/store'
+import {
+  anotherGrant,
+  checkOptionNames,
+  inRounds,
+  nothingToBreak,
   systemRandom,
   withoutBreakReason,
-} from '@leasehold/core/store'
+} from '@leasehold/core/store-kit'
 import type { ConsulOperation } from './consul-guard.js'
 import { type ConsulLeaseStoreOptions, misconfigured, optionNames } from './consul-options.js'
 import { heldByAnotherProgram } from './failure-of.js'

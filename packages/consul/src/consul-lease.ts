@@ -1,4 +1,4 @@
-import { providerFactory } from '@leasehold/core/store'
+import { providerFactory } from '@leasehold/core/store-kit'
 import { ConsulLeaseStore } from './consul-lease-store.js'
 import { consulOptions } from './consul-options.js'
 

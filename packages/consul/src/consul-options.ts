@@ -1,6 +1,12 @@
 import type { Agent } from 'node:http'
 import { type Clock, LeaseConfigurationError } from '@leasehold/core'
-import { checkedTexts, type OptionNames, type OptionsOf, ProviderOptions, readOptionFile } from '@leasehold/core/store'
+import {
+  checkedTexts,
+  type OptionNames,
+  type OptionsOf,
+  ProviderOptions,
+  readOptionFile,
+} from '@leasehold/core/store-kit'
 
 /** The options of the block `leasehold.consul`. After a change: `npm run docs:update`. */
 export const consulOptions = new ProviderOptions('consul', {

@@ -2,10 +2,10 @@ import {
   LeaseConfigurationError,
   LeaseConflictError,
   type LeaseError,
-  type LeaseErrorDetails,
   LeaseUnauthorisedError,
   LeaseUnavailableError,
 } from '@leasehold/core'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
 import type { ConsulAnswer } from './http/consul-answer.js'
 
 const PERMISSIONS = 'key:write on the prefix of the leases and session:write on the node of the agent'

@@ -1,4 +1,4 @@
-import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
+import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store-kit'
 import { misconfigured } from './consul-options.js'
 
 /** Longer than any encoded name. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { type Clock, isLocked, LeaseConfigurationError, LeaseUnauthorisedError } from '@leasehold/core'
-import { AbortableCall, backoff, MessageListeners, pause, type StoreCall } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { backoff, MessageListeners, pause } from '@leasehold/core/store-kit'
 import type { LeaseKeys } from './lease-keys.js'
 import { type SeenEntry, standingOf } from './standing.js'
 

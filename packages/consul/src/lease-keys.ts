@@ -1,5 +1,6 @@
 import { type Clock, LeaseConfigurationError, LeaseUnauthorisedError } from '@leasehold/core'
-import { RecentMap, type StoreCall } from '@leasehold/core/store'
+import type { StoreCall } from '@leasehold/core/store'
+import { RecentMap } from '@leasehold/core/store-kit'
 import { failureOf } from './failure-of.js'
 import { bodyOf, type ConsulAnswer } from './http/consul-answer.js'
 import { type ConsulClient, LONGEST_WAIT } from './http/consul-client.js'

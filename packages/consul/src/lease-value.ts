@@ -1,5 +1,5 @@
 import type { Grant, Metadata } from '@leasehold/core'
-import { parsedJSON } from '@leasehold/core/store'
+import { parsedJSON } from '@leasehold/core/store-kit'
 
 /** The value of a lease's key, as JSON. */
 export interface LeaseValue {

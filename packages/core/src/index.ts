@@ -1,6 +1,6 @@
 export { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 export { LeaseConflictError } from './errors/lease-conflict-error.js'
-export { LeaseError, type LeaseErrorCode, type LeaseErrorDetails } from './errors/lease-error.js'
+export { LeaseError, type LeaseErrorCode } from './errors/lease-error.js'
 export { LeaseHeldError } from './errors/lease-held-error.js'
 export type { LeaseLost, LeaseLostReason } from './errors/lease-lost.js'
 export { LeaseLostError } from './errors/lease-lost-error.js'
@@ -10,17 +10,12 @@ export { LeaseUnauthorisedError } from './errors/lease-unauthorised-error.js'
 export { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
 export type { AcquireOptions, PreemptOptions, ReleaseOptions } from './lease/acquire-options.js'
 export type { Held, LeasedWork, StoreHeld } from './lease/held.js'
-export { isLease } from './lease/is-lease.js'
 export { Lease } from './lease/lease.js'
 export type { LeaseEnvironment } from './lease/lease-environment.js'
-export type { LeaseFactory, LeaseFactoryContext } from './lease/lease-factory.js'
+export type { LeaseFactory } from './lease/lease-factory.js'
 export { MemoryGuard } from './memory/memory-guard.js'
 export { memoryLease } from './memory/memory-lease.js'
-export {
-  type MemoryAcquireRequest,
-  MemoryLeaseStore,
-  type MemoryLeaseStoreOptions,
-} from './memory/memory-lease-store.js'
+export { MemoryLeaseStore, type MemoryLeaseStoreOptions } from './memory/memory-lease-store.js'
 export type { Parent, ParentLease } from './parent/parent.js'
 export { watchParent } from './parent/watched-parent.js'
 export type { ConfigSource } from './provider/config-source.js'
@@ -39,7 +34,7 @@ export {
   type LeaseState,
   type Metadata,
 } from './store/lease-record.js'
-export type { LeaseStore, StoreLimits } from './store/lease-store.js'
+export type { LeaseStore } from './store/lease-store.js'
 export { createLease } from './store-lease/create-lease.js'
 export type { HandOff } from './store-lease/hand-off.js'
 export type { LeaseEvents, LeaseListener } from './store-lease/lease-events.js'
@@ -55,5 +50,5 @@ export { StoreLease } from './store-lease/store-lease.js'
 export type { StoreLeaseEnvironment } from './store-lease/store-lease-environment.js'
 export { type WatchLeaseOptions, watchLease } from './store-lease/watch-lease.js'
 export type { Clock } from './time/clock.js'
-export { type ClockReadings, createSystemClock, systemClock } from './time/system-clock.js'
+export { systemClock } from './time/system-clock.js'
 export { defaultLogger, type Logger } from './user-code/logger.js'

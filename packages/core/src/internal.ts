@@ -1,5 +1,4 @@
-// For @leasehold/heartbeat-thread and @leasehold/self-fence, of the same version. Nothing here is a part of the API.
-
+// For the other packages of this repository, of the same version. Nothing here is a part of the API.
 export {
   type GrantKeeper,
   type GrantToKeep,
@@ -8,14 +7,26 @@ export {
   type KeptLease,
   type SharedDeadline,
 } from './engine/grant-keeper.js'
-export { type Fence, type FenceMaker, provideFence } from './engine/self-fence.js'
-export { shownValue } from './errors/shown-value.js'
-export { isPlainStoreLease } from './lease/is-lease.js'
+export { Outage } from './engine/outage.js'
+export { type FenceMaker, type ProcessFence, provideFence } from './engine/self-fence.js'
+export { reasonOf, shownLines, shownText, shownValue } from './errors/shown-value.js'
+export { suggestionFor } from './errors/suggestion.js'
+export { checkWork } from './lease/check-work.js'
+export { extendHeld, heldOf } from './lease/held.js'
+export { isLease, isPlainStoreLease } from './lease/is-lease.js'
 export { toLeaseSettings } from './provider/lease-block.js'
 export { loadFactory } from './provider/load-factory.js'
+export { toMilliseconds } from './settings/duration.js'
 export { acknowledgeTime, askBefore } from './settings/fence-times.js'
 export { createOwner } from './settings/owner.js'
+export { checkOwner } from './store/lease-name.js'
+export { isLeaseState } from './store/lease-record.js'
+export { checkMetadata } from './store/metadata.js'
+export { createLeaseOptionNames, type LeaseParts, leaseOptionsOf, leaseParts } from './store-lease/lease-options.js'
+export { withinTime } from './store-lease/operations.js'
 export { Deferred } from './time/deferred.js'
 export { settledInTime } from './time/in-time.js'
+export { keepAlive, keptAlive } from './time/keep-alive.js'
 export { createTimeMemory, SharedTime, type TimeMemory } from './time/shared-time.js'
-export { BOOT_STEP } from './time/system-clock.js'
+export { BOOT_STEP, type ClockReadings, createSystemClock } from './time/system-clock.js'
+export { guardClock, guardRandom, readGuarded } from './user-code/guarded-calls.js'

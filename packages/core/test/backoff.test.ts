@@ -1,4 +1,4 @@
-import { backoff } from '@leasehold/core/store'
+import { backoff } from '@leasehold/core/store-kit'
 import { describe, expect, it } from 'vitest'
 
 describe('the pause after failures in a row', () => {

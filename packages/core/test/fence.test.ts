@@ -1,5 +1,6 @@
 import { LeaseConfigurationError, LeaseLostError } from '@leasehold/core'
-import { AbortListeners, Fence } from '@leasehold/core/store'
+import { Fence } from '@leasehold/core/store'
+import { AbortListeners } from '@leasehold/core/store-kit'
 import { describe, expect, it } from 'vitest'
 
 const fence = new Fence('toy', 'file', 5n)

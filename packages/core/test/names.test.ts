@@ -1,5 +1,6 @@
 import { LeaseNameError } from '@leasehold/core'
-import { checkLeaseName, decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
+import { checkLeaseName } from '@leasehold/core/store'
+import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store-kit'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 

@@ -1,13 +1,6 @@
 import { LeaseUnavailableError } from '@leasehold/core'
-import {
-  AbortableCall,
-  inRounds,
-  MessageListeners,
-  pause,
-  RecentMap,
-  type StoreCall,
-  untilAborted,
-} from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { inRounds, MessageListeners, pause, RecentMap, untilAborted } from '@leasehold/core/store-kit'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
-import { AbortableCall, type Operation, Requests, type RequestsOptions, type StoreCall } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { type Operation, Requests, type RequestsOptions } from '@leasehold/core/store-kit'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 

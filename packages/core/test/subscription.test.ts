@@ -1,4 +1,5 @@
-import { AbortableCall, MessageListeners, Subscription } from '@leasehold/core/store'
+import { AbortableCall } from '@leasehold/core/store'
+import { MessageListeners, Subscription } from '@leasehold/core/store-kit'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 

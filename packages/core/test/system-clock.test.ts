@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createSystemClock, systemClock } from '@leasehold/core'
+import { systemClock } from '@leasehold/core'
+import { createSystemClock } from '@leasehold/core/internal'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 

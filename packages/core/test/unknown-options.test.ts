@@ -1,7 +1,6 @@
 import {
   breakLease,
   createLease,
-  createSystemClock,
   LeaseProvider,
   LeaseSettings,
   listLeases,
@@ -13,7 +12,10 @@ import {
   TimeoutSettings,
   watchLease,
 } from '@leasehold/core'
-import { CasLeaseStore, casStore, Fence, LifeCycleStore, leaseParts, withinTime } from '@leasehold/core/store'
+import { createSystemClock, leaseParts, withinTime } from '@leasehold/core/internal'
+import { LifeCycleStore } from '@leasehold/core/life-cycle'
+import { casStore, Fence } from '@leasehold/core/store'
+import { CasLeaseStore } from '@leasehold/core/store-kit'
 import { describe, expect, it } from 'vitest'
 import { MapRegister } from './cas/map-register.js'
 import { silentLogger } from './support/held-lease.js'

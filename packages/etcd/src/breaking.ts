@@ -1,5 +1,6 @@
 import { LeaseConflictError } from '@leasehold/core'
-import { anotherGrant, type BreakOptions, nothingToBreak, type StoreCall } from '@leasehold/core/store'
+import type { BreakOptions, StoreCall } from '@leasehold/core/store'
+import { anotherGrant, nothingToBreak } from '@leasehold/core/store-kit'
 import { type LeaseNote, lockIn, type NameState, toLeaseRecord } from './name-state.js'
 import type { Changes, NameTable, Plan } from './name-table.js'
 import type { ServerLeases } from './server-leases.js'

@@ -1,5 +1,6 @@
 import { type Grant, LeaseUnavailableError, type Metadata } from '@leasehold/core'
-import { type AcquireOutcome, type AcquireRequest, type StoreCall, untilAborted } from '@leasehold/core/store'
+import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
 import { CREATE, EQUAL, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isLeaseGone } from './client/rpc-error.js'

@@ -1,14 +1,6 @@
 import { LeaseUnavailableError, systemClock } from '@leasehold/core'
-import {
-  type AbortableCall,
-  AbortListeners,
-  checkOptionNames,
-  Fence,
-  type FencingGuard,
-  type GuardOptions,
-  type OptionNames,
-  type StoreCall,
-} from '@leasehold/core/store'
+import { type AbortableCall, Fence, type FencingGuard, type GuardOptions, type StoreCall } from '@leasehold/core/store'
+import { AbortListeners, checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { type Compare, EQUAL, LESS, MOD, type RequestOp, type TxnResponse, VALUE, VERSION } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isRpcError } from './client/rpc-error.js'

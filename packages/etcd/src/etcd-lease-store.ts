@@ -1,15 +1,15 @@
-import type { Grant, LeaseRecord, LeaseStore, Metadata, StoreLimits } from '@leasehold/core'
+import type { Grant, LeaseRecord, LeaseStore, Metadata } from '@leasehold/core'
+import type { StoreLimits } from '@leasehold/core/store'
 import {
   type AcquireOutcome,
   type AcquireRequest,
   type BreakOptions,
-  checkOptionNames,
-  type OptionNames,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
 } from '@leasehold/core/store'
+import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { Breaking } from './breaking.js'
 import { Claims } from './claims.js'
 import { EtcdClient, type EtcdClientOptions } from './client/etcd-client.js'

@@ -1,4 +1,4 @@
-import { providerFactory, readOptionFile } from '@leasehold/core/store'
+import { providerFactory, readOptionFile } from '@leasehold/core/store-kit'
 import { EtcdLeaseStore } from './etcd-lease-store.js'
 import { type EtcdOptions, etcdOptions } from './etcd-options.js'
 

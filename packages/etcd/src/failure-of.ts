@@ -1,10 +1,5 @@
-import {
-  LeaseConfigurationError,
-  LeaseError,
-  type LeaseErrorDetails,
-  LeaseUnauthorisedError,
-  LeaseUnavailableError,
-} from '@leasehold/core'
+import { LeaseConfigurationError, LeaseError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { isNoSpace, isRpcError, type RpcError } from './client/rpc-error.js'
 
 const UNAVAILABLE = 14

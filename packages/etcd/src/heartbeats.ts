@@ -1,5 +1,6 @@
 import { type Grant, LeaseUnavailableError, type Metadata } from '@leasehold/core'
-import { type RenewOutcome, type StoreCall, untilAborted } from '@leasehold/core/store'
+import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
 import { EQUAL, type Header, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isLeaseGone } from './client/rpc-error.js'

@@ -1,4 +1,5 @@
-import { checkLeaseName, decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
+import { checkLeaseName } from '@leasehold/core/store'
+import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store-kit'
 
 /** Escapes what would need quotes in a shell, and the slash, which ends the name in a key. */
 const alphabet: NameAlphabet = {

@@ -1,5 +1,5 @@
 import { LeaseConfigurationError, type LeaseRecord, type Metadata } from '@leasehold/core'
-import { parsedJSON } from '@leasehold/core/store'
+import { parsedJSON } from '@leasehold/core/store-kit'
 import type { KeyValue, RequestOp, TxnResponse } from './client/api.js'
 import type { KeySpace } from './key-space.js'
 

@@ -1,5 +1,5 @@
-import type { LeaseErrorDetails } from '@leasehold/core'
-import { inRounds, RecentMap, type StoreCall } from '@leasehold/core/store'
+import type { LeaseErrorDetails, StoreCall } from '@leasehold/core/store'
+import { inRounds, RecentMap } from '@leasehold/core/store-kit'
 import { type Compare, CREATE, EQUAL, type Header, MOD, type RequestOp, type TxnResponse } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import type { KeySpace } from './key-space.js'

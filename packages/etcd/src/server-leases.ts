@@ -1,6 +1,7 @@
 import type { Clock } from '@leasehold/core'
 import { LeaseUnavailableError } from '@leasehold/core'
-import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
 import { EQUAL, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { joinedWrites } from './client/joining.js'

@@ -1,5 +1,6 @@
 import type { LeaseRecord } from '@leasehold/core'
-import { pause, type StoreCall } from '@leasehold/core/store'
+import type { StoreCall } from '@leasehold/core/store'
+import { pause } from '@leasehold/core/store-kit'
 import type { EtcdClient } from './client/etcd-client.js'
 import { Watches } from './client/watches.js'
 import { lockIn, toLeaseRecord } from './name-state.js'

@@ -1,6 +1,6 @@
 import { LeaseConfigurationError, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import { shownValue } from '@leasehold/core/internal'
-import { checkOptionNames, keptAlive, type OptionNames, reasonOf } from '@leasehold/core/store'
+import { keptAlive, reasonOf, shownValue } from '@leasehold/core/internal'
+import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { type HeartbeatThreadOptions, ThreadLink } from './thread-link.js'
 import { ThreadStore } from './thread-store.js'
 

@@ -1,6 +1,7 @@
 import { type Grant, type LeaseStore, systemClock } from '@leasehold/core'
 import { Deferred, type SharedTime } from '@leasehold/core/internal'
-import { AbortableCall, untilAborted } from '@leasehold/core/store'
+import { AbortableCall } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
 import { KeptDeadline } from './kept-deadline.js'
 import type { KeptSlots } from './kept-slots.js'
 import type { KeepSpec, Refusal, StoreMethod } from './thread-messages.js'

@@ -8,7 +8,7 @@ import {
   LeaseUnauthorisedError,
   LeaseUnavailableError,
 } from '@leasehold/core'
-import { reasonOf } from '@leasehold/core/store'
+import { reasonOf } from '@leasehold/core/internal'
 
 /** How many causes of causes are passed on. */
 const DEEPEST = 8

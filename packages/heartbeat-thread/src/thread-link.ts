@@ -5,10 +5,10 @@ import {
   type GrantToKeep,
   type KeptGrant,
   type KeptLease,
+  reasonOf,
   SharedTime,
   settledInTime,
 } from '@leasehold/core/internal'
-import { reasonOf } from '@leasehold/core/store'
 import { KeptHere } from './kept-here.js'
 import { KeptSlots } from './kept-slots.js'
 import { Outbox } from './outbox.js'

@@ -1,6 +1,6 @@
-import type { Grant, LeaseStore, StoreLimits } from '@leasehold/core'
+import type { Grant, LeaseStore } from '@leasehold/core'
 import type { TimeMemory } from '@leasehold/core/internal'
-import type { RenewOutcome } from '@leasehold/core/store'
+import type { RenewOutcome, StoreLimits } from '@leasehold/core/store'
 import type { DeadlineSpec } from './kept-deadline.js'
 import type { PortableError } from './portable-error.js'
 

@@ -1,5 +1,5 @@
 import { EventEmitter, on } from 'node:events'
-import { type LeaseStore, LeaseUnavailableError, type StoreLimits } from '@leasehold/core'
+import { type LeaseStore, LeaseUnavailableError } from '@leasehold/core'
 import {
   type GrantKeeper,
   type GrantToKeep,
@@ -7,7 +7,8 @@ import {
   type KeptGrant,
   type KeptLease,
 } from '@leasehold/core/internal'
-import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall, type StoreLimits } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
 import type { ThreadLink } from './thread-link.js'
 import { callPlaces, type OpenedStore, type StoreMethod, type StoreSpec } from './thread-messages.js'
 

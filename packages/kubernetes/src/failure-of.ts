@@ -1,10 +1,10 @@
 import {
   LeaseConfigurationError,
   type LeaseError,
-  type LeaseErrorDetails,
   LeaseUnauthorisedError,
   LeaseUnavailableError,
 } from '@leasehold/core'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import type { ApiResource } from './api/api-request.js'
 import { roleFor, VERBS, type Verb } from './api/role.js'

@@ -1,5 +1,6 @@
 import type { Metadata } from '@leasehold/core'
-import { type CasRecord, parsedJSON } from '@leasehold/core/store'
+import type { CasRecord } from '@leasehold/core/store'
+import { parsedJSON } from '@leasehold/core/store-kit'
 
 /** The annotation with the fields of a held record for which its layout has no room. */
 export const NOTE = 'leasehold.dev/grant'

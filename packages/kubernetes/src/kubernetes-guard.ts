@@ -1,12 +1,5 @@
-import {
-  AbortListeners,
-  checkOptionNames,
-  Fence,
-  type FencingGuard,
-  type GuardOptions,
-  inRounds,
-  type StoreCall,
-} from '@leasehold/core/store'
+import { Fence, type FencingGuard, type GuardOptions, type StoreCall } from '@leasehold/core/store'
+import { AbortListeners, checkOptionNames, inRounds } from '@leasehold/core/store-kit'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import { ApiClient } from './api/api-client.js'
 import { type ApiResource, pathOf } from './api/api-request.js'

@@ -1,11 +1,6 @@
 import { defaultLogger, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import {
-  AbortableCall,
-  CasLeaseStore,
-  type CasStoreOptions,
-  checkOptionNames,
-  systemRandom,
-} from '@leasehold/core/store'
+import { AbortableCall, type CasStoreOptions } from '@leasehold/core/store'
+import { CasLeaseStore, checkOptionNames, systemRandom } from '@leasehold/core/store-kit'
 import { ApiClient } from './api/api-client.js'
 import { misconfigured } from './failure-of.js'
 import { type KubernetesLeaseStoreOptions, optionNames } from './kubernetes-options.js'

@@ -1,5 +1,5 @@
 import { LeaseUnavailableError, type Logger } from '@leasehold/core'
-import { providerFactory } from '@leasehold/core/store'
+import { providerFactory } from '@leasehold/core/store-kit'
 import { KubernetesLeaseStore } from './kubernetes-lease-store.js'
 import { kubernetesOptions } from './kubernetes-options.js'
 

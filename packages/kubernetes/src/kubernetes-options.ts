@@ -1,5 +1,5 @@
 import type { Clock, Logger } from '@leasehold/core'
-import { type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store'
+import { type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
 import type { KubeConfigLike } from './api/kube-config.js'
 
 /** The options of the block `leasehold.kubernetes`. After a change: `npm run docs:update`. */

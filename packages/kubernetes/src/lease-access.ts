@@ -1,5 +1,6 @@
 import { LeaseUnauthorisedError } from '@leasehold/core'
-import { type StoreCall, untilAborted } from '@leasehold/core/store'
+import type { StoreCall } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
 import { statusOf } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import { pathOf } from './api/api-request.js'

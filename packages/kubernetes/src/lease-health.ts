@@ -1,5 +1,5 @@
 import { type Clock, type StoreLease, systemClock } from '@leasehold/core'
-import { checkOptionNames } from '@leasehold/core/store'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 
 /** The answer to a liveness probe. */
 export interface LeaseHealth {

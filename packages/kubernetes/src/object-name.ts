@@ -1,4 +1,4 @@
-import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
+import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store-kit'
 import type { KubernetesObject } from './kubernetes-object.js'
 
 /** The annotation with the lease name, on an object whose name is an encoded form of it. */

@@ -1,15 +1,14 @@
 import type { Clock, Grant, Logger } from '@leasehold/core'
+import { shownText } from '@leasehold/core/internal'
 import {
   AbortableCall,
-  backoff,
   type CasEntry,
   type CasRecord,
   type CasRegister,
   type CasWritten,
-  RecentMap,
   type StoreCall,
-  shownText,
 } from '@leasehold/core/store'
+import { backoff, RecentMap } from '@leasehold/core/store-kit'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import { pathOf } from './api/api-request.js'

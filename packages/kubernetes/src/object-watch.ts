@@ -1,5 +1,6 @@
 import type { Clock } from '@leasehold/core'
-import { AbortableCall, backoff, type StoreCall } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { backoff } from '@leasehold/core/store-kit'
 import type { ApiAnswer } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readdirSync, rmSync } from 'node:fs'
-import { isLockedAt } from '@leasehold/core/store'
+import { isLockedAt } from '@leasehold/core/life-cycle'
 import { type Boot, bootOfFile, databaseFile } from './boot.js'
 import { checkEpochs, endOfTokens, epochFor, firstToken, largerOf, tokenNow } from './fencing-epoch.js'
 import { type LeaseChange, type LeaseEntry, leaseEntries } from './lease-entry.js'

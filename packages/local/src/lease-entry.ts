@@ -1,5 +1,5 @@
 import { isLocked, type Metadata } from '@leasehold/core'
-import { type Place, type StoredLease, WaitQueue } from '@leasehold/core/store'
+import { type Place, type StoredLease, WaitQueue } from '@leasehold/core/life-cycle'
 import type { RegisterKind } from './register-table.js'
 import type { WaiterProcess } from './waiter-process.js'
 

@@ -1,4 +1,4 @@
-import { type Decision, isLockedAt, type LifeCycleRules, type NameState } from '@leasehold/core/store'
+import { type Decision, isLockedAt, type LifeCycleRules, type NameState } from '@leasehold/core/life-cycle'
 import type { Boot } from './boot.js'
 import type { LeaseDatabase } from './lease-database.js'
 import { type LeaseChange, type LocalPlace, toLine } from './lease-entry.js'

@@ -1,4 +1,5 @@
-import { checkLeaseName, checkOptionNames, Fence, type FencingGuard, type GuardOptions } from '@leasehold/core/store'
+import { checkLeaseName, Fence, type FencingGuard, type GuardOptions } from '@leasehold/core/store'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 import { FileLock } from './file-lock.js'
 import { LeaseFolder, type LeaseFolderOptions } from './lease-folder.js'
 import { RegisterLog } from './register-log.js'

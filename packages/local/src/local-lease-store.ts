@@ -1,14 +1,7 @@
 import { type Clock, systemClock } from '@leasehold/core'
-import {
-  AbortableCall,
-  checkOptionNames,
-  type Decision,
-  isLockedAt,
-  LifeCycleStore,
-  type NameState,
-  type StoreCall,
-  type TurnState,
-} from '@leasehold/core/store'
+import { type Decision, isLockedAt, LifeCycleStore, type NameState, type TurnState } from '@leasehold/core/life-cycle'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 import { bootOf } from './boot.js'
 import { LeaseDatabase } from './lease-database.js'
 import { LeaseFolder, type LeaseFolderOptions } from './lease-folder.js'

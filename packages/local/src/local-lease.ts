@@ -1,4 +1,4 @@
-import { providerFactory } from '@leasehold/core/store'
+import { providerFactory } from '@leasehold/core/store-kit'
 import { misconfigured } from './failure-of.js'
 import { LocalLeaseStore } from './local-lease-store.js'
 import { localOptions } from './local-options.js'

@@ -1,4 +1,4 @@
-import { ProviderOptions } from '@leasehold/core/store'
+import { ProviderOptions } from '@leasehold/core/store-kit'
 
 /** The options of the block `leasehold.local`. */
 export const localOptions = new ProviderOptions('local', {

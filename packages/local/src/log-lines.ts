@@ -1,4 +1,5 @@
-import { parsedJSON, shownText } from '@leasehold/core/store'
+import { shownText } from '@leasehold/core/internal'
+import { parsedJSON } from '@leasehold/core/store-kit'
 import { misconfigured } from './failure-of.js'
 import type { LogFile } from './log-file.js'
 

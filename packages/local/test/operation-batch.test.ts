@@ -1,5 +1,6 @@
 import { LeaseUnavailableError } from '@leasehold/core'
-import { type AcquireOutcome, LifeCycle, type RenewOutcome } from '@leasehold/core/store'
+import { LifeCycle } from '@leasehold/core/life-cycle'
+import type { AcquireOutcome, RenewOutcome } from '@leasehold/core/store'
 import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { expect, it, onTestFinished } from 'vitest'

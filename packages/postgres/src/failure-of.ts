@@ -1,10 +1,5 @@
-import {
-  LeaseConfigurationError,
-  LeaseError,
-  type LeaseErrorDetails,
-  LeaseUnauthorisedError,
-  LeaseUnavailableError,
-} from '@leasehold/core'
+import { LeaseConfigurationError, LeaseError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
 
 /** The rights that the operations of a store need. */
 const OPERATIONS =

@@ -1,4 +1,5 @@
-import { AbortableCall, checkOptionNames } from '@leasehold/core/store'
+import { AbortableCall } from '@leasehold/core/store'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 import { adapterFor } from './client/client-adapter.js'
 import type { ClientAdapter } from './client/connection.js'
 import type { PostgresClient } from './client/postgres-client.js'

@@ -1,5 +1,6 @@
 import type { Clock } from '@leasehold/core'
-import { backoff, Requests, type StoreCall } from '@leasehold/core/store'
+import type { StoreCall } from '@leasehold/core/store'
+import { backoff, Requests } from '@leasehold/core/store-kit'
 import { callsOf, UNANSWERED } from './calls.js'
 import type { ClientAdapter } from './client/connection.js'
 import { closedError, failureOf, sqlStateOf } from './failure-of.js'

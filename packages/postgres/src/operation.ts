@@ -1,4 +1,4 @@
-import type { Operation as QueuedOperation } from '@leasehold/core/store'
+import type { Operation as QueuedOperation } from '@leasehold/core/store-kit'
 
 /** One operation of `leases_run_1`. */
 export interface Query {

@@ -1,5 +1,5 @@
 import { rootCertificates } from 'node:tls'
-import { type OpenContext, readOptionFile } from '@leasehold/core/store'
+import { type OpenContext, readOptionFile } from '@leasehold/core/store-kit'
 import pg from 'pg'
 import { PostgresLeaseStore } from './postgres-lease-store.js'
 import { type PostgresOptions, wrong } from './postgres-options.js'

@@ -1,12 +1,6 @@
 import { LeaseLostError } from '@leasehold/core'
-import {
-  AbortListeners,
-  checkOptionNames,
-  Fence,
-  type FencingGuard,
-  type GuardOptions,
-  untilAborted,
-} from '@leasehold/core/store'
+import { Fence, type FencingGuard, type GuardOptions } from '@leasehold/core/store'
+import { AbortListeners, checkOptionNames, untilAborted } from '@leasehold/core/store-kit'
 import { runIn, type Transaction } from './client/transaction.js'
 import { failureOf, sqlStateOf } from './failure-of.js'
 import { wrong } from './postgres-options.js'

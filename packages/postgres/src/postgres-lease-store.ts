@@ -5,22 +5,19 @@ import {
   type LeaseStore,
   LeaseUnavailableError,
   type Metadata,
-  type StoreLimits,
   systemClock,
 } from '@leasehold/core'
 import {
   type AcquireOutcome,
   type AcquireRequest,
-  anotherGrant,
   type BreakOptions,
-  checkOptionNames,
-  nothingToBreak,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
-  systemRandom,
+  type StoreLimits,
 } from '@leasehold/core/store'
+import { anotherGrant, checkOptionNames, nothingToBreak, systemRandom } from '@leasehold/core/store-kit'
 import {
   type GrantAnswer,
   grantOutcome,

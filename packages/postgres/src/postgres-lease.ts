@@ -1,4 +1,4 @@
-import { providerFactory } from '@leasehold/core/store'
+import { providerFactory } from '@leasehold/core/store-kit'
 import { postgresOptions, wrong } from './postgres-options.js'
 
 /**

@@ -1,5 +1,6 @@
 import type { Clock } from '@leasehold/core'
-import { type AbortableCall, MessageListeners, pause, Subscription, untilAborted } from '@leasehold/core/store'
+import type { AbortableCall } from '@leasehold/core/store'
+import { MessageListeners, pause, Subscription, untilAborted } from '@leasehold/core/store-kit'
 import { nanoid } from 'nanoid'
 import type { ClientAdapter, Notifications } from './client/connection.js'
 import { closedError } from './failure-of.js'

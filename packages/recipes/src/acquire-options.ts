@@ -1,10 +1,6 @@
-import {
-  type AcquireOptions,
-  LeaseConfigurationError,
-  type LeaseErrorDetails,
-  type LeaseSettings,
-} from '@leasehold/core'
-import { checkOptionNames } from '@leasehold/core/store'
+import { type AcquireOptions, LeaseConfigurationError, type LeaseSettings } from '@leasehold/core'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 
 const optionNames = { wait: true, signal: true, onLost: true, metadata: true } as const
 

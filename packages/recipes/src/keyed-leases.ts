@@ -9,7 +9,8 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { checkLeaseName, keptAlive } from '@leasehold/core/store'
+import { keptAlive } from '@leasehold/core/internal'
+import { checkLeaseName } from '@leasehold/core/store'
 import { leaseOptionsOf } from './recipe-options.js'
 
 interface KeyedLeasesOptions extends CreateLeaseOptions {

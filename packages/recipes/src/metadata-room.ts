@@ -1,4 +1,5 @@
-import { LeaseConfigurationError, type LeaseErrorDetails, type LeaseStore, type Metadata } from '@leasehold/core'
+import { LeaseConfigurationError, type LeaseStore, type Metadata } from '@leasehold/core'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
 
 /** The size of the metadata of a record, in bytes, unless a store says otherwise. */
 const USUAL_ROOM = 4_096

@@ -1,4 +1,5 @@
-import { LeaseConfigurationError, type LeaseErrorDetails, type LeaseStore, type Metadata } from '@leasehold/core'
+import { LeaseConfigurationError, type LeaseStore, type Metadata } from '@leasehold/core'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { checkMetadataRoom, sizeOf } from './metadata-room.js'
 import { checkRecipe, ofRecipe, recipeOf } from './record-kind.js'
 

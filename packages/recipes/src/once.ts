@@ -1,14 +1,15 @@
 import {
   LeaseConfigurationError,
   type LeasedWork,
-  type LeaseErrorDetails,
   LeaseHeldError,
   LeaseLostError,
   type LeaseStore,
   LeaseUnavailableError,
   type StoreLease,
 } from '@leasehold/core'
-import { checkOptionNames, checkWork, type OptionNames } from '@leasehold/core/store'
+import { checkWork } from '@leasehold/core/internal'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
+import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { checkDuration, checkSignal } from './acquire-options.js'
 import { KeyedLeases } from './keyed-leases.js'
 import { roomOf } from './metadata-room.js'

@@ -1,5 +1,6 @@
 import { LeaseConfigurationError, type LeaseProvider, type LeaseStore } from '@leasehold/core'
-import { leaseOptionsOf, type OptionsOf } from '@leasehold/core/store'
+import { leaseOptionsOf } from '@leasehold/core/internal'
+import type { OptionsOf } from '@leasehold/core/store-kit'
 import type { RecipeOptions } from './recipe-options.js'
 import { recipeSettings } from './recipe-settings.js'
 

@@ -1,5 +1,6 @@
 import { type CreateLeaseOptions, LeaseConfigurationError } from '@leasehold/core'
-import { createLeaseOptionNames, type OptionNames } from '@leasehold/core/store'
+import { createLeaseOptionNames } from '@leasehold/core/internal'
+import type { OptionNames } from '@leasehold/core/store-kit'
 
 /** The options of every recipe: its name, and those of the leases that it makes. */
 export interface RecipeOptions extends CreateLeaseOptions {

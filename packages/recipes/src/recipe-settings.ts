@@ -1,4 +1,4 @@
-import { ProviderOptions } from '@leasehold/core/store'
+import { ProviderOptions } from '@leasehold/core/store-kit'
 
 const keepAlive = {
   type: 'switch',

@@ -1,7 +1,6 @@
 import {
   type Clock,
   defaultLogger,
-  type LeaseErrorDetails,
   type LeaseStore,
   LeaseTimeoutError,
   LeaseUnavailableError,
@@ -9,7 +8,9 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { AbortableCall, checkOptionNames, guardClock, keptAlive } from '@leasehold/core/store'
+import { guardClock, keptAlive } from '@leasehold/core/internal'
+import { AbortableCall, type LeaseErrorDetails } from '@leasehold/core/store'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 import { EventEmitter } from 'eventemitter3'
 import { checkDuration } from './acquire-options.js'
 import { checkKeepAlive, type RecipeOptions, type StartedRecipeOptions } from './recipe-options.js'

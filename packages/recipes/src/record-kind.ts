@@ -1,4 +1,5 @@
-import { LeaseConfigurationError, type LeaseErrorDetails, type Metadata, type StoreLease } from '@leasehold/core'
+import { LeaseConfigurationError, type Metadata, type StoreLease } from '@leasehold/core'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
 import type { RecipeKind } from './read-recipe.js'
 
 /** The key of the metadata that says which recipe has written a record. */

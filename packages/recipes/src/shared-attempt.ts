@@ -1,5 +1,6 @@
 import type { AcquireOptions, Clock, LeaseLost, Metadata } from '@leasehold/core'
-import { AbortableCall, keepAlive } from '@leasehold/core/store'
+import { keepAlive } from '@leasehold/core/internal'
+import { AbortableCall } from '@leasehold/core/store'
 import { aborts } from './aborts.js'
 
 /** The answer to a caller of `acquire`. */

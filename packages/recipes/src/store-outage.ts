@@ -1,5 +1,5 @@
 import type { Clock } from '@leasehold/core'
-import { Outage, reasonOf } from '@leasehold/core/store'
+import { Outage, reasonOf } from '@leasehold/core/internal'
 
 /** The events of an outage. */
 type Emit = (event: 'unreachable' | 'reachable', ...args: readonly { readonly cause: unknown }[]) => void

@@ -1,5 +1,6 @@
 import type { Clock } from '@leasehold/core'
-import { pause, type StoreCall } from '@leasehold/core/store'
+import type { StoreCall } from '@leasehold/core/store'
+import { pause } from '@leasehold/core/store-kit'
 
 /** Waits for `duration` milliseconds, or until the call is aborted. Never rejects. */
 export async function pauseUntil(clock: Clock, duration: number, call: StoreCall): Promise<void> {

@@ -1,10 +1,5 @@
-import {
-  LeaseConfigurationError,
-  LeaseError,
-  type LeaseErrorDetails,
-  LeaseUnauthorisedError,
-  LeaseUnavailableError,
-} from '@leasehold/core'
+import { LeaseConfigurationError, LeaseError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
 
 const PERMISSIONS =
   'the user needs +evalsha +eval +subscribe +publish +hget +hlen +hmget +hgetall +hset +hdel +pexpireat +persist +time ' +

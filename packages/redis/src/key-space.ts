@@ -1,4 +1,5 @@
-import { checkLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store'
+import { checkLeaseName } from '@leasehold/core/store'
+import { encodeLeaseName, type NameAlphabet } from '@leasehold/core/store-kit'
 import { wrong } from './redis-options.js'
 
 /** Escapes the characters that could break a hash tag, a terminal or a script. Longest: three characters for each byte. */

@@ -1,5 +1,6 @@
 import type { LeaseRecord } from '@leasehold/core'
-import { type StoreCall, untilAborted } from '@leasehold/core/store'
+import type { StoreCall } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
 import type { LazyConnection } from './client/lazy-connection.js'
 import { ForeignKeyError, failureOf } from './failure-of.js'
 import type { KeySpace } from './key-space.js'

@@ -1,5 +1,5 @@
 import { rootCertificates } from 'node:tls'
-import { readOptionFile } from '@leasehold/core/store'
+import { readOptionFile } from '@leasehold/core/store-kit'
 import { Cluster, type RedisOptions as IoRedisOptions, Redis } from 'ioredis'
 import type { RedisClient } from './client/redis-client.js'
 import { parseAddress, type RedisOptions, wrong } from './redis-options.js'

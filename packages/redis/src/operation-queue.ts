@@ -1,5 +1,6 @@
 import type { Clock } from '@leasehold/core'
-import { type Operation as QueuedOperation, Requests, type StoreCall } from '@leasehold/core/store'
+import type { StoreCall } from '@leasehold/core/store'
+import { type Operation as QueuedOperation, Requests } from '@leasehold/core/store-kit'
 import type { Answer } from './answers.js'
 import type { Connection, ScriptCall } from './client/connection.js'
 import { hashTag } from './client/key-slot.js'

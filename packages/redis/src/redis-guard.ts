@@ -4,14 +4,8 @@ import {
   LeaseUnauthorisedError,
   LeaseUnavailableError,
 } from '@leasehold/core'
-import {
-  AbortListeners,
-  checkOptionNames,
-  Fence,
-  type FencingGuard,
-  type GuardOptions,
-  untilAborted,
-} from '@leasehold/core/store'
+import { Fence, type FencingGuard, type GuardOptions } from '@leasehold/core/store'
+import { AbortListeners, checkOptionNames, untilAborted } from '@leasehold/core/store-kit'
 import { adapterFor, isReply } from './client/client-adapter.js'
 import type { ClientAdapter, ScriptCall } from './client/connection.js'
 import type { RedisClient } from './client/redis-client.js'

@@ -1,26 +1,21 @@
-import {
-  type Clock,
-  type Grant,
-  type LeaseRecord,
-  type LeaseStore,
-  type Metadata,
-  type StoreLimits,
-  systemClock,
-} from '@leasehold/core'
+import { type Clock, type Grant, type LeaseRecord, type LeaseStore, type Metadata, systemClock } from '@leasehold/core'
 import {
   type AcquireOutcome,
   type AcquireRequest,
-  anotherGrant,
   type BreakOptions,
-  checkOptionNames,
-  MessageListeners,
-  nothingToBreak,
   type ReleaseOutcome,
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
-  systemRandom,
+  type StoreLimits,
 } from '@leasehold/core/store'
+import {
+  anotherGrant,
+  checkOptionNames,
+  MessageListeners,
+  nothingToBreak,
+  systemRandom,
+} from '@leasehold/core/store-kit'
 import { nanoid } from 'nanoid'
 import {
   type Answer,

@@ -1,4 +1,4 @@
-import { providerFactory } from '@leasehold/core/store'
+import { providerFactory } from '@leasehold/core/store-kit'
 import { RedisQuorumStore } from './quorum/redis-quorum-store.js'
 import { RedisLeaseStore } from './redis-lease-store.js'
 import { checkOptions, redisOptions, wrong } from './redis-options.js'

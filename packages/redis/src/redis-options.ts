@@ -1,5 +1,5 @@
 import { LeaseConfigurationError } from '@leasehold/core'
-import { type OptionsOf, ProviderOptions } from '@leasehold/core/store'
+import { type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
 
 /** The options of a block with `lease-class = "@leasehold/redis"`. */
 export const redisOptions = new ProviderOptions('redis', {

@@ -1,11 +1,6 @@
 import type { Clock } from '@leasehold/core'
-import {
-  type AbortableCall,
-  type MessageListeners,
-  type StoreCall,
-  Subscription,
-  untilAborted,
-} from '@leasehold/core/store'
+import type { AbortableCall, StoreCall } from '@leasehold/core/store'
+import { type MessageListeners, Subscription, untilAborted } from '@leasehold/core/store-kit'
 import type { Connection } from './client/connection.js'
 import { closedError, type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
 

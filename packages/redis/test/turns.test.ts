@@ -1,4 +1,5 @@
-import { AbortableCall, MessageListeners } from '@leasehold/core/store'
+import { AbortableCall } from '@leasehold/core/store'
+import { MessageListeners } from '@leasehold/core/store-kit'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import type { Connection } from '../src/client/connection.js'

@@ -1,17 +1,18 @@
 import { type SelfFenceMode, systemClock } from '@leasehold/core'
-import { acknowledgeTime, askBefore, type Fence, type SharedDeadline } from '@leasehold/core/internal'
+import type { ProcessFence } from '@leasehold/core/internal'
+import { acknowledgeTime, askBefore, type SharedDeadline } from '@leasehold/core/internal'
 import type { Deadline } from './deadlines.js'
 import { type DeadlineKeeper, Watchdog } from './watchdog.js'
 
 const watchdog = new Watchdog()
 
 /** The fence of a lease. `onEnded`: the thread that ends the process has ended by itself. */
-export function createFence(mode: SelfFenceMode, ttl: number, onEnded: () => void): Fence {
+export function createFence(mode: SelfFenceMode, ttl: number, onEnded: () => void): ProcessFence {
   return new SelfFence(mode, ttl, onEnded, watchdog)
 }
 
 /** Ends the process if the loss of a grant is not acknowledged in time. */
-export class SelfFence implements Fence {
+export class SelfFence implements ProcessFence {
   /** How long after the end of its validity a loss has to be acknowledged, and how long before that to ask the process to end. */
   readonly #killAfter: number
   readonly #askBefore: number

@@ -1,5 +1,5 @@
 import type { TimeoutOptions } from '@leasehold/core'
-import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
+import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import type { SimulatedProcess } from './simulation/simulated-process.js'
 
 export interface SimulationOptions {

@@ -8,7 +8,7 @@ import {
   type LeaseLostReason,
   LeaseSettings,
 } from '@leasehold/core'
-import { checkOptionNames } from '@leasehold/core/store'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 
 export interface TestLeaseOptions {
   readonly name?: string | undefined

@@ -1,4 +1,4 @@
-import { createSystemClock } from '@leasehold/core'
+import { createSystemClock } from '@leasehold/core/internal'
 import { VirtualClock, VirtualTime } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { loseInVirtualTime } from './readme.js'

@@ -1,14 +1,15 @@
 import {
   type Clock,
   type CreateLeaseOptions,
-  createSystemClock,
   type HandOff,
   LeaseConflictError,
   LeaseSettings,
   type StoreLease,
   TimeoutSettings,
 } from '@leasehold/core'
-import { AbortableCall, pause } from '@leasehold/core/store'
+import { createSystemClock } from '@leasehold/core/internal'
+import { AbortableCall } from '@leasehold/core/store'
+import { pause } from '@leasehold/core/store-kit'
 import type { Random } from '../../../packages/testkit/src/random.js'
 import { silentLogger } from '../../../packages/testkit/src/silent-logger.js'
 import type { VirtualClock } from '../../../packages/testkit/src/time/virtual-clock.js'

@@ -2,14 +2,8 @@ import { Readable } from 'node:stream'
 import { text } from 'node:stream/consumers'
 import type { BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import { type Clock, LeaseConfigurationError, LeaseNameError } from '@leasehold/core'
-import {
-  type CasEntry,
-  type CasRecord,
-  type CasRegister,
-  type CasWritten,
-  RecentMap,
-  type StoreCall,
-} from '@leasehold/core/store'
+import type { CasEntry, CasRecord, CasRegister, CasWritten, StoreCall } from '@leasehold/core/store'
+import { RecentMap } from '@leasehold/core/store-kit'
 import { createIsOff, failureOf } from '../failure-of.js'
 import { createOnce, unless } from '../service-answer.js'
 import { endOfSecond, isSettled, KNOWN_NAMES, SECOND, settling, tokenTime, type WriteStamp } from '../write-time.js'

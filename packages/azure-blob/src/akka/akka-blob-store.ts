@@ -1,6 +1,7 @@
 import type { ContainerClient } from '@azure/storage-blob'
 import { type Clock, systemClock } from '@leasehold/core'
-import { type CasStore, casStore, checkOptionNames } from '@leasehold/core/store'
+import { type CasStore, casStore } from '@leasehold/core/store'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 import { METADATA_ROOM } from '../stored-grant.js'
 import { AkkaBlobRegister } from './akka-blob-register.js'
 import { type AkkaPeerOptions, akkaPeers } from './akka-peers.js'

@@ -1,4 +1,4 @@
-import { checkOptionNames } from '@leasehold/core/store'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 import { wrong } from '../azure-blob-options.js'
 
 /** The settings of the .NET side, which its records do not contain. All in milliseconds. */

@@ -1,5 +1,6 @@
 import { LeaseConfigurationError } from '@leasehold/core'
-import { type CasRecord, parsedJSON } from '@leasehold/core/store'
+import type { CasRecord } from '@leasehold/core/store'
+import { parsedJSON } from '@leasehold/core/store-kit'
 import { type BlobMetadata, grantIn, withGrant } from '../stored-grant.js'
 
 /** The fields of a `CasRecord` that a grant does not have. */

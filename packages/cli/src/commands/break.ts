@@ -1,6 +1,6 @@
 import { createInterface } from 'node:readline/promises'
 import { breakLease, isLocked, type LeaseRecord, readLease } from '@leasehold/core'
-import { shownText } from '@leasehold/core/store'
+import { shownText } from '@leasehold/core/internal'
 import type { Action } from '../command.js'
 import type { breakCommand } from '../declarations.js'
 import { durationText, instantText } from '../duration-text.js'

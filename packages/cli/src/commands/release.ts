@@ -1,5 +1,5 @@
 import { releaseLease } from '@leasehold/core'
-import { shownText } from '@leasehold/core/store'
+import { shownText } from '@leasehold/core/internal'
 import type { Action } from '../command.js'
 import type { release } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'

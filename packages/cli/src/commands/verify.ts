@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { type LeaseStore, readLease } from '@leasehold/core'
-import { shownText } from '@leasehold/core/store'
+import { shownText } from '@leasehold/core/internal'
 import { type StoreLaw, storeLaws } from '@leasehold/testkit'
 import type { Action } from '../command.js'
 import type { verify } from '../declarations.js'

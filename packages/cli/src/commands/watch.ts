@@ -1,5 +1,7 @@
 import { isLocked, LeaseError, type LeaseRecord, watchLease } from '@leasehold/core'
-import { AbortableCall, pause, shownText } from '@leasehold/core/store'
+import { shownText } from '@leasehold/core/internal'
+import { AbortableCall } from '@leasehold/core/store'
+import { pause } from '@leasehold/core/store-kit'
 import type { Action } from '../command.js'
 import type { watch } from '../declarations.js'
 import { durationText, instantText } from '../duration-text.js'

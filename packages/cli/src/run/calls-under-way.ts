@@ -1,5 +1,6 @@
 import type { Clock } from '@leasehold/core'
-import { AbortableCall, pause } from '@leasehold/core/store'
+import { AbortableCall } from '@leasehold/core/store'
+import { pause } from '@leasehold/core/store-kit'
 
 /** The pause between two looks, in milliseconds. */
 const PAUSE = 5

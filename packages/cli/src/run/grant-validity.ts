@@ -1,5 +1,5 @@
 import type { Grant, LeaseLostReason, LeaseRecord } from '@leasehold/core'
-import { validityOf } from '@leasehold/core/store'
+import { validityOf } from '@leasehold/core/store-kit'
 
 interface HeldGrant {
   readonly name: string

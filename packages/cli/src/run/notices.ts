@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty'
-import { shownText } from '@leasehold/core/store'
+import { shownText } from '@leasehold/core/internal'
 import { writeNow } from '../write-now.js'
 
 const STANDARD_ERROR = 2

@@ -1,5 +1,5 @@
 import { LeaseConfigurationError, type TimeoutSettings } from '@leasehold/core'
-import { validityOf } from '@leasehold/core/store'
+import { validityOf } from '@leasehold/core/store-kit'
 import type { EndTimes } from './deadlines.js'
 
 /** The time between SIGTERM and SIGKILL unless given: in milliseconds, and at most this part of the ttl. */

@@ -1,5 +1,6 @@
 import type { Clock } from '@leasehold/core'
-import { AbortableCall, pause } from '@leasehold/core/store'
+import { AbortableCall } from '@leasehold/core/store'
+import { pause } from '@leasehold/core/store-kit'
 import { WatchdogError } from './watchdog-error.js'
 import type { WatchedCommand } from './watchdog-message.js'
 import { WatchdogProcess } from './watchdog-process.js'

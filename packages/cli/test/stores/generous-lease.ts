@@ -1,4 +1,5 @@
-import { type LeaseSettings, type MemoryAcquireRequest, MemoryLeaseStore, StoreLease } from '@leasehold/core'
+import { type LeaseSettings, MemoryLeaseStore, StoreLease } from '@leasehold/core'
+import type { MemoryAcquireRequest } from '@leasehold/core/life-cycle'
 
 /** Grants a lease to everybody who asks, whether it is held or not. */
 class GenerousStore extends MemoryLeaseStore {

@@ -1,4 +1,4 @@
-import { parsedJSON } from '@leasehold/core/store'
+import { parsedJSON } from '@leasehold/core/store-kit'
 
 export interface ConsulAnswer {
   readonly status: number

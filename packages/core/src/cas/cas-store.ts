@@ -73,7 +73,7 @@ interface Seen<V extends CasVersion> extends CasEntry<V> {
   readonly standing: CasStanding
 }
 
-/** The store behind {@link casStore}, for providers that extend it. */
+/** The store behind `casStore`, for providers that extend it. */
 export class CasLeaseStore<V extends CasVersion> implements CasStore {
   readonly kind: string
   readonly limits: StoreLimits

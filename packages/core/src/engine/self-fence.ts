@@ -11,7 +11,7 @@ import type { SharedDeadline } from './grant-keeper.js'
 import type { LeaseRules } from './lease-rules.js'
 
 /** Ends the process if it does not acknowledge the loss of a grant of one lease in time. */
-export interface Fence {
+export interface ProcessFence {
   /** Starts the thread that ends the process; `undefined` if it runs. Rejects if it cannot be started. */
   start(): Promise<void> | undefined
   /** A grant was obtained or renewed. `validUntil` is on the system clock. */
@@ -26,7 +26,7 @@ export interface Fence {
 }
 
 /** Makes the fence of one lease. `onEnded`: the thread that ends the process has ended by itself. */
-export type FenceMaker = (mode: SelfFenceMode, ttl: number, onEnded: () => void) => Fence
+export type FenceMaker = (mode: SelfFenceMode, ttl: number, onEnded: () => void) => ProcessFence
 
 /** The maker of fences, from the time at which `@leasehold/self-fence` was loaded. */
 const provided: { make?: FenceMaker } = {}
@@ -49,7 +49,7 @@ export class LeaseFence {
   readonly #mode: SelfFenceMode
   readonly #rules: LeaseRules
   readonly #onEnded: () => void
-  #fence: Fence | undefined
+  #fence: ProcessFence | undefined
 
   /** The fence of a lease, if its settings ask for one. `onEnded`: the thread that ends the process has ended by itself. */
   static of(

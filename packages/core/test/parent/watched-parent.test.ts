@@ -11,7 +11,8 @@ import {
   type StoreLease,
   watchParent,
 } from '@leasehold/core'
-import { AbortableCall, casStore, validityOf } from '@leasehold/core/store'
+import { AbortableCall, casStore } from '@leasehold/core/store'
+import { validityOf } from '@leasehold/core/store-kit'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { MapRegister } from '../cas/map-register.js'

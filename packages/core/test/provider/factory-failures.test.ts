@@ -1,7 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   type Clock,
-  isLease,
   Lease,
   LeaseConfigurationError,
   type LeaseFactory,
@@ -15,6 +14,7 @@ import {
   StoreLease,
   systemClock,
 } from '@leasehold/core'
+import { isLease } from '@leasehold/core/internal'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../support/held-lease.js'

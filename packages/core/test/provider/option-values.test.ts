@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { LeaseConfigurationError } from '@leasehold/core'
-import { OptionValues } from '@leasehold/core/store'
+import { OptionValues } from '@leasehold/core/store-kit'
 import { describe, expect, it } from 'vitest'
 
 type Reader = (values: OptionValues) => unknown

@@ -1,5 +1,5 @@
 import { LeaseConfigurationError, LeaseProvider, MemoryLeaseStore } from '@leasehold/core'
-import { ProviderOptions, providerFactory } from '@leasehold/core/store'
+import { ProviderOptions, providerFactory } from '@leasehold/core/store-kit'
 import { describe, expect, it } from 'vitest'
 
 const options = new ProviderOptions('example', {

@@ -1,4 +1,5 @@
-import { type StoreCall, untilAborted } from '@leasehold/core/store'
+import type { StoreCall } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
 import { isOldToken, isRpcError } from './rpc-error.js'
 
 /** The token of a user, made at the first use, and again when the server does not take it any more. */

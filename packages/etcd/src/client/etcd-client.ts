@@ -1,12 +1,6 @@
 import { type Clock, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import {
-  AbortableCall,
-  checkedTexts,
-  checkOptionNames,
-  type OptionNames,
-  type StoreCall,
-  untilAborted,
-} from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { checkedTexts, checkOptionNames, type OptionNames, untilAborted } from '@leasehold/core/store-kit'
 import { wrong } from '../etcd-options.js'
 import { AccessToken } from './access-token.js'
 import type { Answer, Method, Request, RequestOp, TxnRequest, TxnResponse } from './api.js'

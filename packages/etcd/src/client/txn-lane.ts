@@ -1,5 +1,6 @@
 import type { Clock } from '@leasehold/core'
-import { type Operation, Requests, type StoreCall } from '@leasehold/core/store'
+import type { StoreCall } from '@leasehold/core/store'
+import { type Operation, Requests } from '@leasehold/core/store-kit'
 import type { TxnRequest, TxnResponse } from './api.js'
 import type { Joining } from './joining.js'
 import { isTransient } from './rpc-error.js'

@@ -1,5 +1,6 @@
 import { LeaseUnavailableError } from '@leasehold/core'
-import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
 import type { Message } from './api.js'
 import type { WatchStream } from './channel.js'
 import type { EtcdClient } from './etcd-client.js'

@@ -1,4 +1,5 @@
-import { type AcquireOutcome, type AcquireRequest, LifeCycle } from '@leasehold/core/store'
+import { LifeCycle } from '@leasehold/core/life-cycle'
+import type { AcquireOutcome, AcquireRequest } from '@leasehold/core/store'
 import type { LeaseOperations, Proposal } from '../../src/lease-operations.js'
 
 /** The change of the log with which a request acquires its name, or takes its place. */

@@ -1,4 +1,5 @@
-import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
 import { sqlStateOf } from '../failure-of.js'
 import type { ClientAdapter, NotificationEvents, Notifications } from './connection.js'
 import type { PgClient, PgPool, PgPoolClient } from './postgres-client.js'

@@ -1,4 +1,4 @@
-import { untilAborted } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
 import type { ClientAdapter } from './connection.js'
 import type { PostgresJs, PostgresJsQuery } from './postgres-client.js'
 

@@ -2,7 +2,6 @@ import {
   type AcquireOptions,
   type Clock,
   defaultLogger,
-  isLease,
   Lease,
   LeaseConfigurationError,
   type LeaseLost,
@@ -11,7 +10,8 @@ import {
   type Logger,
   systemClock,
 } from '@leasehold/core'
-import { checkOptionNames, keptAlive, type OptionNames } from '@leasehold/core/store'
+import { isLease, keptAlive } from '@leasehold/core/internal'
+import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { report } from '../report.js'
 import { SharedAttempt } from '../shared-attempt.js'

@@ -1,6 +1,5 @@
 import {
   createLease,
-  type LeaseErrorDetails,
   type LeaseLost,
   LeaseLostError,
   type LeaseStore,
@@ -8,7 +7,9 @@ import {
   readLease,
   type StoreLease,
 } from '@leasehold/core'
-import { heldOf, keepAlive, keptAlive, systemRandom } from '@leasehold/core/store'
+import { heldOf, keepAlive, keptAlive } from '@leasehold/core/internal'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
+import { systemRandom } from '@leasehold/core/store-kit'
 import { FirstAbort } from '../first-abort.js'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'
 import { leaseOptionsOf } from '../recipe-options.js'

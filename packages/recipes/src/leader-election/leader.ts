@@ -1,5 +1,5 @@
 import { isLocked, type LeaseRecord, type LeaseStore, LeaseUnavailableError, type Metadata } from '@leasehold/core'
-import { isLeaseState } from '@leasehold/core/store'
+import { isLeaseState } from '@leasehold/core/internal'
 import { checkRecipe, withoutRecipe } from '../record-kind.js'
 
 /** The leader, as the record of the store shows it. */

@@ -1,5 +1,6 @@
 import { type Clock, type LeaseRecord, type LeaseStore, readLease, type TimeoutSettings } from '@leasehold/core'
-import { type AbortableCall, pause } from '@leasehold/core/store'
+import type { AbortableCall } from '@leasehold/core/store'
+import { pause } from '@leasehold/core/store-kit'
 import type { Leader } from './leader.js'
 import { LeaderHistory } from './leader-history.js'
 import { ReadAlarm } from './read-alarm.js'

@@ -1,5 +1,5 @@
 import type { LeaseRecord, LeaseStore, TimeoutSettings } from '@leasehold/core'
-import { backoff } from '@leasehold/core/store'
+import { backoff } from '@leasehold/core/store-kit'
 import type { Leader } from './leader.js'
 
 /** The longest pause between two reads, in milliseconds, where the store does not notify. */

@@ -1,5 +1,6 @@
 import type { LeaseLost, LeaseLostError, StoreHeld } from '@leasehold/core'
-import { AbortableCall, extendHeld } from '@leasehold/core/store'
+import { extendHeld } from '@leasehold/core/internal'
+import { AbortableCall } from '@leasehold/core/store'
 
 /** One period of leadership, as its work gets it. Until the work has ended, the lease is held, unless it was lost. */
 export interface Term extends StoreHeld {

@@ -5,7 +5,8 @@ import {
   type LeaseStore,
   type StoreLease,
 } from '@leasehold/core'
-import { backoff, checkOptionNames, checkWork, keptAlive, type OptionNames, systemRandom } from '@leasehold/core/store'
+import { checkWork, keptAlive } from '@leasehold/core/internal'
+import { backoff, checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store-kit'
 import { checkDuration, checkFunction, checkSignal } from '../acquire-options.js'
 import { FirstAbort } from '../first-abort.js'
 import { InFlight } from '../in-flight.js'

@@ -8,7 +8,8 @@ import {
   type StoreHeld,
   type StoreLease,
 } from '@leasehold/core'
-import { AbortableCall, extendHeld, heldOf } from '@leasehold/core/store'
+import { extendHeld, heldOf } from '@leasehold/core/internal'
+import { AbortableCall } from '@leasehold/core/store'
 import { aborts } from '../aborts.js'
 import type { InFlight } from '../in-flight.js'
 import { checkRecipe, ofRecipe } from '../record-kind.js'

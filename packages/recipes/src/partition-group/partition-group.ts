@@ -1,5 +1,6 @@
 import { createLease, defaultLogger, LeaseConfigurationError, type LeaseStore, TimeoutSettings } from '@leasehold/core'
-import { checkLeaseName, checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store'
+import { checkLeaseName } from '@leasehold/core/store'
+import { checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store-kit'
 import { InFlight } from '../in-flight.js'
 import { roomOf } from '../metadata-room.js'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'

@@ -1,5 +1,5 @@
 import { type Lease, LeaseConflictError, type LeaseStore } from '@leasehold/core'
-import { checkOptionNames } from '@leasehold/core/store'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 import { FirstAbort } from '../first-abort.js'
 import { Recipe } from '../recipe.js'
 import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'

@@ -1,5 +1,5 @@
 import { createLease, type LeaseStore, type StoreHeld, type StoreLease, TimeoutSettings } from '@leasehold/core'
-import { checkOptionNames, type OptionNames } from '@leasehold/core/store'
+import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { checkMetadataRoom, roomOf } from '../metadata-room.js'
 import { leaseOptionsOf, type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
 import { type ScheduledRun, toMetadata } from './schedule-record.js'

@@ -1,5 +1,6 @@
-import type { LeaseErrorDetails, Metadata } from '@leasehold/core'
-import { reasonOf } from '@leasehold/core/store'
+import type { Metadata } from '@leasehold/core'
+import { reasonOf } from '@leasehold/core/internal'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { sizeOf } from '../metadata-room.js'
 import { checkRecipe, ofRecipe } from '../record-kind.js'
 

@@ -1,5 +1,6 @@
 import { defaultLogger, isLocked, type LeaseRecord, type LeaseStore, readLease, type StoreLease } from '@leasehold/core'
-import { guardRandom, readGuarded, systemRandom } from '@leasehold/core/store'
+import { guardRandom, readGuarded } from '@leasehold/core/internal'
+import { systemRandom } from '@leasehold/core/store-kit'
 import { roomOf } from '../metadata-room.js'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'
 import { callGuarded } from '../report.js'

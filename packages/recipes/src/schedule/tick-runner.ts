@@ -6,7 +6,9 @@ import {
   type StoreHeld,
   type StoreLease,
 } from '@leasehold/core'
-import { AbortableCall, extendHeld, untilAborted } from '@leasehold/core/store'
+import { extendHeld } from '@leasehold/core/internal'
+import { AbortableCall } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
 import { aborts } from '../aborts.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import type { ScheduleOptions } from './schedule-options.js'

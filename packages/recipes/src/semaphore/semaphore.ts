@@ -1,5 +1,6 @@
 import type { AcquireOptions, LeaseStore } from '@leasehold/core'
-import { checkOptionNames, checkWork, extendHeld, keptAlive } from '@leasehold/core/store'
+import { checkWork, extendHeld, keptAlive } from '@leasehold/core/internal'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 import { FirstAbort } from '../first-abort.js'
 import { Recipe } from '../recipe.js'
 import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'

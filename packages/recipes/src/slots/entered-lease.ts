@@ -1,5 +1,5 @@
 import { type AcquireOptions, Lease, type LeaseStore, LeaseUnavailableError } from '@leasehold/core'
-import { checkMetadata, keptAlive } from '@leasehold/core/store'
+import { checkMetadata, keptAlive } from '@leasehold/core/internal'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { SharedAttempt } from '../shared-attempt.js'
 import { pauseUntil } from '../waiting.js'

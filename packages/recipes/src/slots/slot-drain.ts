@@ -1,5 +1,6 @@
 import { isLocked, type LeaseRecord, LeaseUnavailableError } from '@leasehold/core'
-import { isLeaseState, type StoreCall } from '@leasehold/core/store'
+import { isLeaseState } from '@leasehold/core/internal'
+import type { StoreCall } from '@leasehold/core/store'
 import { SlotWatch } from './slot-watch.js'
 import type { Turnstile } from './turnstile.js'
 

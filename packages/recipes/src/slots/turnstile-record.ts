@@ -1,4 +1,5 @@
-import { LeaseConfigurationError, type LeaseErrorDetails, type Metadata } from '@leasehold/core'
+import { LeaseConfigurationError, type Metadata } from '@leasehold/core'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { checkRecipe, ofRecipe } from '../record-kind.js'
 
 /** The use of the slots, and the key of their number in the record of the turnstile. */

@@ -4,7 +4,6 @@ import {
   createLease,
   defaultLogger,
   LeaseConfigurationError,
-  type LeaseErrorDetails,
   LeaseLostError,
   type LeaseRecord,
   type LeaseStore,
@@ -15,7 +14,8 @@ import {
   systemClock,
   type TimeoutSettings,
 } from '@leasehold/core'
-import { guardClock } from '@leasehold/core/store'
+import { guardClock } from '@leasehold/core/internal'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { leaseOptionsOf, type RecipeOptions } from '../recipe-options.js'
 import { callGuarded, report } from '../report.js'
 import type { Attempt } from './attempt.js'

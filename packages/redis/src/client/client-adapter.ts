@@ -1,4 +1,4 @@
-import { systemRandom } from '@leasehold/core/store'
+import { systemRandom } from '@leasehold/core/store-kit'
 import { wrong } from '../redis-options.js'
 import type { ClientAdapter } from './connection.js'
 import { ioredisAdapter } from './ioredis-adapter.js'

@@ -1,5 +1,6 @@
 import { type Clock, LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
-import { AbortableCall, type StoreCall, untilAborted } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
 import { isReply } from './client-adapter.js'
 import type { ClientAdapter, Connection } from './connection.js'
 import { type Address, wrongTransport } from './transport.js'

@@ -1,5 +1,6 @@
 import type { LeaseRecord } from '@leasehold/core'
-import { type AcquireOutcome, type AcquireRequest, backoff, pause, type StoreCall } from '@leasehold/core/store'
+import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
+import { backoff, pause } from '@leasehold/core/store-kit'
 import type { Electorate } from './electorate.js'
 import type { FencingTokens } from './fencing-tokens.js'
 import { type GrantOutcome, grantOutcome } from './outcomes.js'

@@ -1,11 +1,6 @@
 import { isLocked, type LeaseRecord } from '@leasehold/core'
-import {
-  type AcquireOutcome,
-  nothingToBreak,
-  type ReleaseOutcome,
-  type RenewOutcome,
-  type RenewRefusal,
-} from '@leasehold/core/store'
+import type { AcquireOutcome, ReleaseOutcome, RenewOutcome, RenewRefusal } from '@leasehold/core/store'
+import { nothingToBreak } from '@leasehold/core/store-kit'
 import { agreedRecord, majorityHolder, mostRecent } from './records.js'
 import { isDefinitive, KIND, type Question, type Tally, undecided } from './tally.js'
 

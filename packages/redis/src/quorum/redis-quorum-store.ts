@@ -6,7 +6,6 @@ import {
   type LeaseStore,
   LeaseUnavailableError,
   type Metadata,
-  type StoreLimits,
   systemClock,
 } from '@leasehold/core'
 import {
@@ -17,8 +16,9 @@ import {
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
-  systemRandom,
+  type StoreLimits,
 } from '@leasehold/core/store'
+import { systemRandom } from '@leasehold/core/store-kit'
 import type { RedisClient } from '../client/redis-client.js'
 import { checkRedisOptions, RedisLeaseStore, type RedisLeaseStoreOptions } from '../redis-lease-store.js'
 import { Acquisition, type Round, refusedBy } from './acquisition.js'

@@ -1,5 +1,5 @@
 import type { LeaseStore } from '@leasehold/core'
-import { checkOptionNames } from '@leasehold/core/store'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 import { Random } from '../random.js'
 
 /** The operations of a store that can be disturbed. Watches are not: a lease needs none. */

@@ -1,5 +1,6 @@
 import { type Clock, type Grant, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import { AbortableCall, checkOptionNames, pause, type StoreCall, untilAborted, viewOf } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall, viewOf } from '@leasehold/core/store'
+import { checkOptionNames, pause, untilAborted } from '@leasehold/core/store-kit'
 import type { Fault, FaultPlan, StoreOperation } from './fault.js'
 
 export interface FaultyStoreOptions {

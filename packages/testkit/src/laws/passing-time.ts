@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type Clock, createSystemClock, systemClock } from '@leasehold/core'
+import { type Clock, systemClock } from '@leasehold/core'
+import { createSystemClock } from '@leasehold/core/internal'
 import { VirtualClock, type VirtualClockOptions } from '../time/virtual-clock.js'
 import { VirtualTime } from '../time/virtual-time.js'
 import type { StoreSubject } from './store-subject.js'

@@ -1,5 +1,6 @@
-import type { Clock, ClockReadings } from '@leasehold/core'
-import { checkOptionNames } from '@leasehold/core/store'
+import type { Clock } from '@leasehold/core'
+import type { ClockReadings } from '@leasehold/core/internal'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 import { VirtualTime } from './virtual-time.js'
 
 /** Rounding errors: a timer this close is due, and its clock is set to its instant. */

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { checkOptionNames } from '@leasehold/core/store'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 
 interface Entry {
   readonly due: number

@@ -1,0 +1,30 @@
+// What several providers need, beside the contract of a store in `@leasehold/core/store`.
+export { CasLeaseStore } from './cas/cas-store.js'
+export { checkOptionNames, type OptionNames } from './errors/option-names.js'
+export type { LeaseFactoryContext } from './lease/lease-factory.js'
+export { type OpenContext, type ProviderFactory, providerFactory } from './provider/provider-factory.js'
+export { anotherGrant, nothingToBreak } from './store/break-conflict.js'
+export { parsedJSON } from './store/json-text.js'
+export { decodeLeaseName, encodeLeaseName, type NameAlphabet } from './store/lease-name.js'
+export { withoutBreakReason } from './store/metadata.js'
+export { backoff } from './store-kit/backoff.js'
+export { MessageListeners } from './store-kit/message-listeners.js'
+export { readOptionFile } from './store-kit/option-file.js'
+export { checkedTexts, OptionValues } from './store-kit/option-values.js'
+export { pause } from './store-kit/pause.js'
+export {
+  type OptionDeclaration,
+  type OptionDeclarations,
+  type OptionDescription,
+  type OptionsOf,
+  type OptionValue,
+  ProviderOptions,
+} from './store-kit/provider-options.js'
+export { RecentMap } from './store-kit/recent-map.js'
+export { type Operation, Requests, type RequestsOptions } from './store-kit/requests.js'
+export { inRounds } from './store-kit/rounds.js'
+export { Subscription, type SubscriptionOptions } from './store-kit/subscription.js'
+export { untilAborted } from './store-kit/until-aborted.js'
+export { AbortListeners } from './time/abort-listeners.js'
+export { systemRandom } from './time/system-random.js'
+export { validityOf } from './time/validity.js'
