@@ -1,4 +1,4 @@
-import { basename, sep } from 'node:path'
+import { basename } from 'node:path'
 
 /** File names without a concept, which collect unrelated code. */
 const VAGUE_NAMES = new Set(['utils', 'util', 'helpers', 'helper', 'common', 'types', 'misc', 'shared'])
@@ -14,14 +14,6 @@ const MODULE_STATE = /^(?:export )?(?:let|var) /m
 /** Where the machine's own time and random numbers are read; all other code takes `clock` and `random` as arguments. */
 const OF_THE_MACHINE = /[\\/](?:system-clock|system-random|wall-clock|machine-clock)\.ts$/
 const FROM_THE_MACHINE = /\b(?:Math\.random|Date\.now)\b/
-/** They are mended together with the queues and subscriptions that they belong to. */
-const NOT_YET = [
-  'consul/src/key-watches.ts',
-  'kubernetes/src/object-watch.ts',
-  'postgres/src/operation-queue.ts',
-  'postgres/src/turns.ts',
-  'redis/src/turns.ts',
-].map((file) => file.replaceAll('/', sep))
 
 /** Faults of a source file that no lint rule finds, one text for each. */
 export function sourceFaults(file: string, text: string): string[] {
@@ -32,7 +24,7 @@ export function sourceFaults(file: string, text: string): string[] {
   if (MODULE_STATE.test(text) && /[\\/]src[\\/]/.test(file)) faults.push('mutable state of the module')
   const isPublished = /[\\/]?packages[\\/][^\\/]+[\\/]src[\\/]/.test(file)
   if (isPublished && !OF_THE_MACHINE.test(file) && FROM_THE_MACHINE.test(withoutComments(text))) {
-    if (!NOT_YET.some((other) => file.endsWith(other))) faults.push('time or random numbers of the machine')
+    faults.push('time or random numbers of the machine')
   }
   return faults
 }

@@ -23,7 +23,7 @@ export {
 export { RecentMap } from './store-kit/recent-map.js'
 export { type Operation, Requests, type RequestsOptions } from './store-kit/requests.js'
 export { inRounds } from './store-kit/rounds.js'
-export { Subscription, type SubscriptionOptions } from './store-kit/subscription.js'
+export { Subscription, type SubscriptionSource } from './store-kit/subscription.js'
 export { untilAborted } from './store-kit/until-aborted.js'
 export { AbortListeners } from './time/abort-listeners.js'
 export { systemRandom } from './time/system-random.js'

@@ -5,7 +5,7 @@ import type { MessageListeners } from './message-listeners.js'
 import { untilAborted } from './until-aborted.js'
 
 /** Durations are milliseconds. */
-export interface SubscriptionOptions {
+export interface SubscriptionSource {
   /**
    * Opens the subscription, and resolves when its messages come. `line` lasts as long as the subscription: abort it when the
    * subscription has ended. When it is aborted, free what was opened.
@@ -23,7 +23,7 @@ export interface SubscriptionOptions {
  * ended, as long as messages have listeners. Messages may be lost in between: each time it is open, all listeners are notified.
  */
 export class Subscription {
-  readonly #options: SubscriptionOptions
+  readonly #options: SubscriptionSource
   readonly #messages: MessageListeners
   readonly #clock: Clock
   readonly #random: () => number
@@ -35,7 +35,7 @@ export class Subscription {
   #cancelRetry: (() => void) | undefined
   #closed: Error | undefined
 
-  constructor(options: SubscriptionOptions, messages: MessageListeners, clock: Clock, random: () => number) {
+  constructor(options: SubscriptionSource, messages: MessageListeners, clock: Clock, random: () => number) {
     this.#options = options
     this.#messages = messages
     this.#clock = clock

@@ -1,6 +1,7 @@
 import type { Mutant } from './mutant.js'
 
 const userCode = 'user-code/guarded-calls.ts'
+const heartbeatPlan = 'settings/planned-heartbeat.ts'
 const answers = 'engine/store-answers.ts'
 
 /** A strategy is asked for its plan. */
@@ -12,7 +13,7 @@ export const misuseMutants: readonly Mutant[] = [
     name: 'a strategy that throws does so out of a timer',
     edits: [
       {
-        file: userCode,
+        file: heartbeatPlan,
         find: planned,
         replace: '    plan = strategy.plan(timeouts, jitter)\n  } finally {\n  }',
       },
@@ -23,7 +24,7 @@ export const misuseMutants: readonly Mutant[] = [
     name: 'a strategy that throws keeps the timers of other leases from being armed',
     edits: [
       {
-        file: userCode,
+        file: heartbeatPlan,
         find: planned,
         replace: planned.replace('report(error)', 'report(error)\n    throw error'),
       },
@@ -39,7 +40,7 @@ export const misuseMutants: readonly Mutant[] = [
     name: 'an error of a strategy is not reported',
     edits: [
       {
-        file: userCode,
+        file: heartbeatPlan,
         find: planned,
         replace: planned.replace('reporter.report(error)', 'void error'),
       },
@@ -50,7 +51,7 @@ export const misuseMutants: readonly Mutant[] = [
     name: 'a plan that is none counts',
     edits: [
       {
-        file: userCode,
+        file: heartbeatPlan,
         find: 'if (isDuration(after) && isDuration(attemptTimeout)) return { after, attemptTimeout }',
         replace: 'if (Date.now() > 0) return { after, attemptTimeout } as HeartbeatPlan',
       },

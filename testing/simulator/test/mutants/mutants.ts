@@ -206,9 +206,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: "if (event.type === 'release') return leave(state, undefined, event)\n  if (context.now >= state.validUntil) return expire(state, context)",
-        replace:
-          "if (context.now >= state.validUntil) return expire(state, context)\n  if (event.type === 'release') return leave(state, undefined, event)",
+        find: "if (event.type === 'release') return leave",
+        replace: "if (event.type === 'release' && context.now < state.validUntil) return leave",
       },
     ],
     caughtBy: { check: ['stuck-workload'], under: 'pause' },
@@ -360,8 +359,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'Math.min(sentAt + validityOf(Math.min(rules.ttl, grant.ttl)) - rules.fenceReserve, holdUntil)',
-        replace: 'sentAt + validityOf(Math.min(rules.ttl, grant.ttl))',
+        find: 'Math.min(sentAt + grantValidity(grant, rules), holdUntil)',
+        replace: 'sentAt + grantValidity(grant, rules)',
       },
     ],
     caughtBy: { law: 'loss: a lease is held for maxHold at most' },
