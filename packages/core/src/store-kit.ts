@@ -21,7 +21,7 @@ export {
   ProviderOptions,
 } from './store-kit/provider-options.js'
 export { RecentMap } from './store-kit/recent-map.js'
-export { type Operation, Requests, type RequestsOptions } from './store-kit/requests.js'
+export { type Operation, Requests, type RequestTransport } from './store-kit/requests.js'
 export { inRounds } from './store-kit/rounds.js'
 export { Subscription, type SubscriptionSource } from './store-kit/subscription.js'
 export { untilAborted } from './store-kit/until-aborted.js'

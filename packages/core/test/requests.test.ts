@@ -1,6 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import { type Operation, Requests, type RequestsOptions } from '@leasehold/core/store-kit'
+import { type Operation, Requests, type RequestTransport } from '@leasehold/core/store-kit'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 
@@ -18,7 +18,7 @@ interface Sent {
 }
 
 /** Requests to a server that answers when the test has it answer. */
-function begin(options: Partial<RequestsOptions<Query, string>> = {}) {
+function begin(options: Partial<RequestTransport<Query, string>> = {}) {
   const clock = new VirtualClock()
   const sent: Sent[] = []
   const requests = new Requests<Query, string>(

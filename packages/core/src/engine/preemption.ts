@@ -36,7 +36,7 @@ export function askedNotice(
 }
 
 /** Whether the caller wants the grant of this holder broken; or the error with which its claim is rejected. */
-export function judge({ when }: PreemptOptions, holder: LeaseRecord, rules: LeaseRules): boolean | LeaseError {
+function judge({ when }: PreemptOptions, holder: LeaseRecord, rules: LeaseRules): boolean | LeaseError {
   let cause: unknown
   const answer = readGuarded(
     () => when(withJSON(holder)),

@@ -1,7 +1,7 @@
 import { AbortableCall, type StoreCall } from '../store/store-call.js'
 import type { Clock } from '../time/clock.js'
 
-export interface RequestsOptions<Q, A> {
+export interface RequestTransport<Q, A> {
   /** How many requests are under way at most. */
   readonly most: number
   /** The operations that wait are divided among the requests that may go, but not into smaller parts than this. */
@@ -124,7 +124,7 @@ class Request<Q, A> {
  * never sent. Operations that were refused together are repeated alone, so that one does not fail the others.
  */
 export class Requests<Q, A> {
-  readonly #options: RequestsOptions<Q, A>
+  readonly #options: RequestTransport<Q, A>
   readonly #clock: Clock
   /** In the order in which they came. Some may have been aborted. */
   readonly #waiting: Operation<Q, A>[] = []
@@ -137,7 +137,7 @@ export class Requests<Q, A> {
   }
   #isScheduled = false
 
-  constructor(options: RequestsOptions<Q, A>, clock: Clock) {
+  constructor(options: RequestTransport<Q, A>, clock: Clock) {
     this.#options = options
     this.#clock = clock
   }
