@@ -23,7 +23,7 @@ async function until(isTrue: () => boolean): Promise<void> {
   while (!isTrue()) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
-/** Resolves when each of the readers has so many partitions. */
+/** Resolves when each of the readers has `each` partitions. */
 async function share(each: number, ...readers: readonly PartitionGroup[]): Promise<void> {
   await until(() => readers.every(({ assigned }) => assigned.length === each))
   console.log(`${readers.length} readers, ${readers.map(({ assigned }) => assigned.length).join(' + ')} partitions`)

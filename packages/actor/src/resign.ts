@@ -8,7 +8,7 @@ import { GuardedSnapshot } from './guarded-snapshot.js'
  * the actor ends. New messages are dropped. Resolves when the release has ended, and never because of an error of the
  * worker or of the release: these are reported by the actor.
  *
- * Of an actor that has ended already, for example by `actor.stop()`: resolves when its release has ended. Rejects with a
+ * If the actor has ended already, for example by `actor.stop()`, resolves when its release has ended. Rejects with a
  * `LeaseConfigurationError` if the actor is not a guarded actor.
  */
 export async function resign(actor: AnyActorRef): Promise<void> {

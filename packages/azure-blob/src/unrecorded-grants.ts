@@ -81,7 +81,7 @@ export class UnrecordedGrants {
     this.#own.set(grant.name, { grant, sentAt })
   }
 
-  /** Of a grant of this store with its holder and the time left, by the local clock. Others are unknown. */
+  /** The record of a grant of this store, with its holder and the time left by the local clock. Other holders are unknown. */
   async recordOf(
     resource: LeaseResource,
     name: string,

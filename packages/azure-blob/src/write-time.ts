@@ -16,9 +16,9 @@ export const KNOWN_NAMES = 10_000
 
 /** The times in an answer about a blob or a container, by the service's clock. */
 export interface WriteStamp {
-  /** Of the last write of content or metadata. Lease operations do not count. */
+  /** The time of the last write of content or metadata. Lease operations do not count. */
   readonly lastModified: Date
-  /** Of the answer. */
+  /** The time of the answer. */
   readonly date: Date
 }
 

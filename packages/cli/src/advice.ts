@@ -34,7 +34,7 @@ export interface Advice {
 export interface Cost {
   /** Of leases lost though their holders were well. */
   readonly lost: number
-  /** Of the time without a holder. */
+  /** The part for the time without a holder. */
   readonly down: number
   readonly total: number
 }

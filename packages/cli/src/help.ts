@@ -49,7 +49,7 @@ function helpText(command: CommandDeclaration): string {
   ].join('\n')
 }
 
-/** Of a terminal: 24 lines, the last of which has the prompt. */
+/** The size of a terminal. Its last line has the prompt. */
 const WIDTH = 80
 const HEIGHT = 24
 

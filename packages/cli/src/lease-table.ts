@@ -25,7 +25,7 @@ export function writeLeases(
   else writeTable(terminal, titles, rows)
 }
 
-/** Of a name that is free, the last holder is no holder. */
+/** A free name has no holder: the record still names the last one. */
 function leaseRow(name: string, record: LeaseRecord | undefined): readonly Cell[] {
   if (record === undefined) return [name, ['none', 'dim'], '-', '-', '-', '-', '-']
   const { state, owner, grantedAt, fencingToken, remaining, waiters } = record

@@ -2,7 +2,7 @@ import { isLocked, type LeaseStore, listLeases, releaseLease, type StoreOperatio
 import { checkStoreLaw, type StoreLaw, type StoreSubject } from '@leasehold/testkit'
 import type { Terminal } from './terminal.js'
 
-/** How many ttls a law may take at most; and at least so many milliseconds. */
+/** The longest time of a law: this number of ttls, but at least this number of milliseconds. */
 const LONGEST = 12
 const LEAST_LIMIT = 30_000
 
@@ -10,7 +10,7 @@ const LEAST_LIMIT = 30_000
 const TTL = 4_000
 
 /**
- * Stores that free the name of an expired lease later. `freesAfter`: after so many ttls. etcd looks for expired leases twice
+ * Stores that free the name of an expired lease later. `freesAfter`: how much later, in ttls. etcd looks for expired leases twice
  * a second; Consul keeps a session for twice its ttl, and then the name for the lock-delay.
  */
 const LATER: Readonly<Record<string, { readonly ttl: number; readonly freesAfter: number }>> = {
@@ -78,7 +78,7 @@ export function subjectOf(
   }
 }
 
-/** Checks laws, so many at the same time. `onVerdict` gets each verdict as soon as it is known. */
+/** Checks laws, `parallel` of them at the same time. `onVerdict` gets each verdict as soon as it is known. */
 export async function checkLaws(
   laws: readonly StoreLaw[],
   subject: VerifiedStore,

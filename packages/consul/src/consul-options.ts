@@ -113,7 +113,7 @@ function toAddress(address: string): URL {
   throw misconfigured('addresses must be URLs such as http://127.0.0.1:8500, without a user or a query')
 }
 
-/** What TLS needs of the files. Throws a `LeaseConfigurationError` if one cannot be read. */
+/** Reads the files that TLS needs. Throws a `LeaseConfigurationError` if one cannot be read. */
 export function certificatesIn({ caFile, certFile, keyFile, agent }: ConsulClusterOptions): {
   ca?: string
   cert?: string

@@ -6,7 +6,7 @@ export const LOCK_FLAGS = '3304740253564472344'
 /** A key of Consul's store. */
 export interface KvEntry {
   readonly key: string
-  /** Of the last write of the key: the index of the Raft log, the same for all keys. */
+  /** The index of the Raft log at the last write of the key; one log serves all keys. */
   readonly modifyIndex: number
   /** The session that holds the key; empty if none does. */
   readonly session: string

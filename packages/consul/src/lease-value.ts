@@ -23,7 +23,7 @@ export interface LeaseValue {
   readonly released?: true
 }
 
-/** Of the form of the value: other values of a key are those of other programs. */
+/** Marks the form of the value: other values of a key are those of other programs. */
 const FORM = 'leasehold/1'
 
 export function writeValue({ token, ...value }: LeaseValue): string {

@@ -1,4 +1,4 @@
-// What several providers need, beside the contract of a store in `@leasehold/core/store`.
+// The parts that several providers need, beside the contract of a store in `@leasehold/core/store`.
 export { CasLeaseStore } from './cas/cas-store.js'
 export { checkOptionNames, type OptionNames } from './errors/option-names.js'
 export type { LeaseFactoryContext } from './lease/lease-factory.js'

@@ -38,7 +38,7 @@ interface OwnTransaction {
 const transactionNames: OptionNames<EtcdTransaction> = { when: true, write: true }
 
 export interface EtcdGuardOptions {
-  /** Of the keys in which the guard keeps tokens; `leasehold-fence/` unless given. All writers need the same. */
+  /** The beginning of the keys in which the guard keeps tokens; `leasehold-fence/` unless given. All writers need the same. */
   readonly prefix?: string | undefined
 }
 

@@ -28,7 +28,7 @@ const DAY = 86_400_000
 const RELEASED: ReleaseOutcome = Object.freeze({ released: true })
 
 export interface EtcdLeaseStoreOptions {
-  /** Of all keys; `leasehold/` unless given. */
+  /** The beginning of all keys; `leasehold/` unless given. */
   readonly prefix?: string | undefined
 }
 

@@ -21,7 +21,7 @@ export interface ClaimNote {
   readonly held?: string
   readonly broken?: string
   readonly waiting?: string
-  /** Of a holder, as are the next ones. */
+  /** The owner of the grant. It and the next fields are there while the name has a holder. */
   readonly owner?: string
   readonly ttl?: number
   /** The server lease that the holder keeps alive. */

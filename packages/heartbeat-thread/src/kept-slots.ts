@@ -16,7 +16,7 @@ const NEVER = 0n
 const UNRESPONSIVE = 1n
 const REFUSED = 2n
 
-/** What the heartbeat thread has done for the grants that it keeps, in memory that it writes and the user reads. */
+/** The work of the heartbeat thread for the grants that it keeps, in memory that it writes and the user reads. */
 export class KeptSlots {
   readonly memory: SharedArrayBuffer
   readonly #words: BigInt64Array

@@ -1,8 +1,8 @@
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 
 /**
- * Who refused a request. All of them answer 403 with the reason `Forbidden`, except for a webhook, which may choose another
- * code:
+ * The part of the cluster that refused a request. All parts answer 403 with the reason `Forbidden`, except for a webhook,
+ * which may choose another code:
  *
  * - `permission`: the authorisation, because a verb is not granted
  * - `webhook`: an admission webhook or an admission policy of the cluster

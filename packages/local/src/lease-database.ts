@@ -76,7 +76,7 @@ export class LeaseDatabase {
 }
 
 /**
- * Of a name whose lease is over, without metadata and waiters, only the token must be kept. The largest token of all such
+ * A name whose lease is over, without metadata and waiters, needs only its token. The largest token of all such
  * names is kept instead, so that a folder does not grow with the names that were ever used.
  */
 function retire({ lease, watched, queue }: LeaseEntry, facts: LogFacts, now: number): LogFacts | undefined {

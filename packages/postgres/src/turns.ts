@@ -12,7 +12,7 @@ const LONGEST_PAUSE = 10_000
 /** How long an attempt to subscribe, or an answer to a ping, may take, in milliseconds. */
 const PATIENCE = 4_000
 
-/** A connection that has ended without a word is noticed by a ping, so many milliseconds after the last one. */
+/** The time between two pings, in milliseconds. A ping notices a connection that has ended without a word. */
 const PING_INTERVAL = 15_000
 
 const ECHO = 'here'

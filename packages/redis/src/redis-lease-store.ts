@@ -51,7 +51,7 @@ const MEMBER_METADATA = 4_200
 
 /** Durations are milliseconds. */
 export interface RedisLeaseStoreOptions {
-  /** Of all keys and channels; `leasehold:` unless given. With a hash tag, all leases of a cluster are in one slot. */
+  /** Begins all keys and channels; `leasehold:` unless given. With a hash tag, all leases of a cluster are in one slot. */
   readonly prefix?: string | undefined
   /** How long the record of a name, with its fencing token, is kept after its lease has ended; 7 days unless given. */
   readonly recordLife?: number | undefined

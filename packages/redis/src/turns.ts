@@ -11,7 +11,7 @@ const LONGEST_PAUSE = 2_000
 /** How long an attempt to subscribe may take, in milliseconds: a dead connection may never report an error. */
 const SUBSCRIBE_TIMEOUT = 5_000
 
-/** The server echoes each poll over the channel. Without an echo for so many milliseconds, the subscription is dead. */
+/** The server echoes each poll over the channel. The subscription is dead after this time without an echo, in milliseconds. */
 const ECHO_TIMEOUT = 2_000
 const ECHO = 'here'
 

@@ -1,7 +1,7 @@
 import type { OptionDeclaration } from '../command-declaration.js'
 import { storeKinds } from '../store-kinds.js'
 
-/** What follows an option: nothing, a file, one of some words, or any text. */
+/** The value of an option: none, a file, one of some words, or any text. */
 export type CompletedValue = 'none' | 'file' | 'text' | readonly string[]
 
 export function completedValue(option: OptionDeclaration): CompletedValue {

@@ -14,7 +14,7 @@ export class LeasedCommand {
   readonly #validity: GrantValidity
   readonly #calls: CallsUnderWay
   #run: CommandRun | undefined
-  /** Of the grant whose command has not begun yet. */
+  /** The reason for which the grant was lost before its command has begun. */
   #lost: LeaseLostReason | undefined
 
   constructor(

@@ -20,7 +20,7 @@ export function after(instant: MachineInstant, milliseconds: number): MachineIns
   return { monotonic: instant.monotonic + milliseconds, boot: instant.boot + milliseconds }
 }
 
-/** Resolves after so many milliseconds. The timer keeps the process alive. */
+/** Resolves after a number of milliseconds. The timer keeps the process alive. */
 export function sleep(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

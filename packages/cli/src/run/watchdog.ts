@@ -8,7 +8,7 @@ import type { WatchedCommand } from './watchdog-message.js'
 /** The longest time between two looks at the clock, in milliseconds: timers stand still during a suspend. */
 const LONGEST_PAUSE = 200
 
-/** How much later than `leasehold` the watchdog sends SIGTERM: a part of `killAfter`, and at most so many milliseconds. */
+/** The watchdog sends SIGTERM later than `leasehold`: by this part of `killAfter`, but at most this number of milliseconds. */
 const LATER_BY_PART = 4
 const LATER_BY = 250
 

@@ -32,7 +32,7 @@ export async function runUnderLease(request: RunRequest): Promise<RunOutcome> {
   return await runUnder(lease, request, () => ({}))
 }
 
-/** Runs it under one of so many permits. */
+/** Runs it under a permit of a semaphore. */
 export async function runUnderPermit(request: RunRequest, permits: number): Promise<RunOutcome> {
   const { Semaphore } = await import('@leasehold/recipes')
   const { name, leaseOptions, command } = request

@@ -21,7 +21,7 @@ const MOST_BLOCKING = 50
 /** For how long an agent holds a blocking query, in seconds; it adds up to a sixteenth. */
 export const LONGEST_WAIT = 30
 
-/** An agent that has not answered a blocking query for so many milliseconds is silent. */
+/** An agent that has not answered a blocking query for this time, in milliseconds, is silent. */
 const SILENCE = LONGEST_WAIT * 1_000 * (1 + 1 / 16) + 5_000
 
 export interface ConsulRequest {

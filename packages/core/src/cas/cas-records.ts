@@ -94,7 +94,7 @@ export function rewrite(
   return previous === undefined || next.owner === '' ? next : { ...next, previous }
 }
 
-/** What the last holder left; `undefined` where the name was never granted. */
+/** The metadata that the last holder left; `undefined` where the name was never granted. */
 export function previousOf({ grantId, metadata }: CasRecord): Metadata | undefined {
   return grantId === '' ? undefined : metadata
 }

@@ -5,10 +5,10 @@ import type { StoreCall } from '../store/store-call.js'
 export interface CasRecord {
   /** The holder of the name; empty where the name is free. */
   readonly owner: string
-  /** Of the last grant; empty where there never was one. */
+  /** The id of the last grant; empty where there never was one. */
   readonly grantId: string
   /**
-   * Of the last grant; it stays in the record when the name is free. Over a register with {@link
+   * The token of the last grant; it stays in the record when the name is free. Over a register with {@link
    * CasRegister.tokenOf}, 0 in a record with an owner says: the token is that of the version which this write gets.
    */
   readonly fencingToken: bigint
@@ -19,7 +19,7 @@ export interface CasRecord {
    * that gives every write another version by itself need not keep it.
    */
   readonly revision: number
-  /** Of the holder; after the end of the grant, as the last holder left it. */
+  /** The metadata of the holder; after the end of the grant, as the last holder left it. */
   readonly metadata: Metadata
   /** While the name is held: the metadata that the holder found; absent for the first holder of a name. */
   readonly previous?: Metadata

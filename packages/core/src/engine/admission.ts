@@ -30,7 +30,7 @@ export class Admission {
     this.#clock = clock
   }
 
-  /** Whether so many requests are under way that another one should be sent later. */
+  /** Whether another request should be sent later, because too many are under way. */
   get isFull(): boolean {
     return this.#underWay >= MOST_UNDER_WAY
   }

@@ -3,7 +3,7 @@ import type { EventContext } from './event-context.js'
 
 /** Which part of the shortest time limit the timers of a call to a server may be armed later by. */
 const ARMED_IN_PARTS = 20
-/** And by no more than so many milliseconds. */
+/** The longest such delay, in milliseconds. */
 const LATEST_ARMED = 50
 
 /**

@@ -93,7 +93,7 @@ export class Claims {
     return false
   }
 
-  /** Of the first caller. */
+  /** The wishes of the first caller. */
   get wishes(): Wishes {
     return this.all[0]?.wishes ?? noWishes
   }

@@ -2,7 +2,7 @@ import type { LeaseLost } from '../errors/lease-lost.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { EngineState, HandOffTarget } from './engine-state.js'
 
-/** What a transition asks the engine to do, in order. */
+/** The tasks that a transition gives the engine, in order. */
 export type EngineEffect =
   /** Calls the store; the answer comes back as an event with the number `op`. */
   | { readonly type: 'call'; readonly op: number; readonly request: StoreRequest }

@@ -45,7 +45,7 @@ export type AnswerEvent =
   /** The renewal under way succeeded: the engine has compared the number of the call. */
   | { readonly type: 'confirmed' }
   | { readonly type: 'release-answer'; readonly op: number; readonly outcome: ReleaseOutcome }
-  /** The grant was broken; the name is free after so many milliseconds. */
+  /** The grant was broken; `remaining` milliseconds later the name is free. */
   | { readonly type: 'break-answer'; readonly op: number; readonly remaining: number }
   /** `definitive`: it certainly had no effect, and repeating it is of no use. */
   | { readonly type: 'failure'; readonly op: number; readonly error: unknown; readonly definitive: boolean }

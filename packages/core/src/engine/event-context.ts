@@ -52,9 +52,9 @@ export interface EngineEnvironment {
   readonly parent?: EngineParent | undefined
   /** Renews the grants while this thread is blocked, where the store has something that does. */
   readonly keeper?: GrantKeeper | undefined
-  /** Of a self-fenced lease: sets the deadline of the grant that is valid until then. */
+  /** For a self-fenced lease: sets the deadline of the grant that is valid until then. */
   readonly setDeadline?: ((validUntil: number) => SharedDeadline | undefined) | undefined
-  /** Of a self-fenced lease: the work under a grant that is in progress. The name is not freed before it has ended. */
+  /** For a self-fenced lease: the work under a grant that is in progress. The name is not freed before it has ended. */
   readonly workUnder?: ((grantId: string) => Promise<void> | undefined) | undefined
 }
 

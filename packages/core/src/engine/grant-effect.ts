@@ -11,7 +11,7 @@ export interface GrantListener {
   [onGrant](effect: GrantEffect): void
 }
 
-/** What happened to the grant, reported to the lease. */
+/** A change of the grant, reported to the lease. */
 export type GrantEffect =
   | {
       readonly type: 'granted'

@@ -38,11 +38,11 @@ export interface GrantToKeep {
   readonly heartbeatAfter: number
   /** The time limit of a heartbeat, in milliseconds. */
   readonly timeout: number
-  /** Of a self-fenced grant: the thread moves it with each heartbeat that is confirmed. */
+  /** The deadline of a self-fenced grant: the thread moves it with each heartbeat that is confirmed. */
   readonly deadline: SharedDeadline | undefined
 }
 
-/** What the keeper has learned of a grant; it is read from memory that the threads share. Instants are on the system clock. */
+/** The keeper's knowledge of a grant, read from memory that the threads share. Instants are on the system clock. */
 export interface KeptGrant {
   readonly grant: Grant
   /** When the last confirmed heartbeat was sent that the keeper itself has sent; `-Infinity` before the first. */

@@ -18,7 +18,7 @@ const LONGEST_LATE = 1_024
 /** How many leases choose the same instant: each wake-up of an idle process costs as much as the heartbeats of many leases. */
 const LARGEST_INSTANT = 2 * LARGEST_TURN
 
-/** An instant is brought forward by less than this part of the time until then, and by less than so many milliseconds. */
+/** An instant is brought forward by less than this part of the time until then, and by less than this number of milliseconds. */
 const FORWARD_PART = 16
 const LONGEST_FORWARD = 1_024
 
@@ -47,7 +47,7 @@ export class LeaseGroup {
   readonly aborts = new AbortListeners()
   readonly renewals: RenewalBatch | undefined
   readonly claims: Admission
-  /** Of the leases that wait although the store fails. */
+  /** The outage that the waiting leases of the store report together. */
   readonly outage = new Outage()
   readonly #heartbeats: Admission
   readonly #clock: Clock
@@ -102,7 +102,7 @@ export class LeaseGroup {
   }
 
   /**
-   * Arms the timer of a lease within so many milliseconds, together with those of other leases that asked meanwhile; at 0
+   * Arms the timer of a lease within `within` milliseconds, together with those of other leases that asked meanwhile; at 0
    * in the next turn of the event loop. Most calls, and whole short holds, are over by then and need no timer.
    */
   armSoon(lease: GroupMember, within: number): void {

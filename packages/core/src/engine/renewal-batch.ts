@@ -105,7 +105,7 @@ export class RenewalBatch {
     this.#tellEach(callers, (caller, place) => settle(caller, ops[place] ?? 0, outcomes[place], failure))
   }
 
-  /** What one caller throws costs no other its answer: it is thrown again where nothing else is under way. */
+  /** An error that one caller throws costs no other its answer: it is thrown again where nothing else is under way. */
   #tellEach(callers: readonly BatchCaller[], tell: (caller: BatchCaller, place: number) => void): void {
     for (const [place, caller] of callers.entries()) {
       try {

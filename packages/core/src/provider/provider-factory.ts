@@ -8,14 +8,14 @@ import type { Clock } from '../time/clock.js'
 import { systemClock } from '../time/system-clock.js'
 import type { Logger } from '../user-code/logger.js'
 
-/** What a provider gets when it has to open a store. */
+/** The facts that a provider gets when it has to open a store. */
 export interface OpenContext {
   /** The name of the first lease that needs the store. */
   readonly leaseName: string
   readonly configPath: string
-  /** Of a test; `undefined` for the machine's. */
+  /** The clock of a test; `undefined` for the machine's. */
   readonly clock: Clock | undefined
-  /** Of a test; `undefined` for `Math.random`. */
+  /** The random numbers of a test; `undefined` for `Math.random`. */
   readonly random: (() => number) | undefined
   readonly logger: Logger
 }

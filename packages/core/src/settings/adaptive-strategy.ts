@@ -12,7 +12,7 @@ const SLACK = 1.5
 /** Below this no attempt is cut off: a pause of the garbage collector alone may take it. Milliseconds. */
 const LEAST_ATTEMPT = 50
 
-/** Until so many latencies were seen, every attempt is taken to need the whole operation timeout. */
+/** With fewer latencies than this, an attempt is assumed to need the whole operation timeout. */
 const LEAST_SAMPLES = 8
 
 /** How many latencies are kept. */

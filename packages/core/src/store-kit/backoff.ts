@@ -1,5 +1,5 @@
 /**
- * The pause after so many failures in a row, in milliseconds: `first`, twice as long after each failure, and `longest` at most.
+ * The pause after `failures` failures in a row, in milliseconds: `first`, doubled by each failure, and `longest` at most.
  * Up to half of it is taken off at random, so that clients that failed together do not come back together.
  */
 export function backoff(failures: number, first: number, longest: number, random: () => number): number {

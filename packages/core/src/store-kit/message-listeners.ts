@@ -108,7 +108,7 @@ export class MessageListeners {
   }
 
   /**
-   * Notifies the listeners of a message after so many milliseconds, in place of an earlier alarm: a server sends nothing when
+   * Notifies the listeners of a message after a number of milliseconds, in place of an earlier alarm: a server sends nothing when
    * a lease expires. `Infinity` sets none. Far alarms are up to a thousandth later, so that those of many leases come
    * together: their claims then share requests.
    */

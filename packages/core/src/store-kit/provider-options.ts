@@ -2,7 +2,7 @@ import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { toKebabCase } from '../settings/key-case.js'
 import { OptionValues } from './option-values.js'
 
-/** What users read about an option. */
+/** The description of an option for users. */
 export interface OptionDescription {
   /** One or two sentences for users, in `reference.conf` and in the README. */
   readonly description: string
@@ -36,7 +36,7 @@ export type OptionValue<D extends OptionDeclaration> = D extends { readonly type
         ? readonly string[]
         : string
 
-/** What a provider reads of its block; `undefined` where an option is not given. */
+/** The values that a provider reads from its block; `undefined` where an option is not given. */
 export type OptionsOf<D extends OptionDeclarations> = { readonly [K in keyof D]: OptionValue<D[K]> | undefined }
 
 /**

@@ -32,7 +32,7 @@ export function createEngine(
   return new LeaseEngine(settings, graced, keeper === undefined ? environment : { ...environment, keeper }, lease)
 }
 
-/** What keeps the grants of the leases of a store while this thread is blocked, if something does. */
+/** The keeper of the grants of a store's leases while this thread is blocked, if there is one. */
 export function keeperOf(store: LeaseStore & { readonly [grantKeeper]?: GrantKeeper }): GrantKeeper | undefined {
   return store[grantKeeper]
 }

@@ -12,7 +12,7 @@ export class GrantUsers {
   #onLost: readonly OnLost[] = noCallbacks
   #controller: AbortController | undefined
   #isKept = false
-  /** Of the current grant, until it is left or its loss is reported. */
+  /** The id of the current grant, until it is left or its loss is reported. */
   #grantId: string | undefined
   /** Settles when the work under the current grant has ended, after its loss; made when it is asked for. */
   #losing: Deferred<void> | undefined

@@ -1,6 +1,6 @@
 import type { LeaseSettings } from '../settings/lease-settings.js'
 
-/** A grant that is held for so many ttls without `maxHold` may belong to a hung worker. */
+/** A grant that is held for more ttls than this, without `maxHold`, may belong to a hung worker. */
 const MANY_TTLS = 100
 
 /** When the holder is warned; `Infinity` for a lease that does not expire, and for one with `maxHold`. */

@@ -43,7 +43,7 @@ export interface LeaseRecord extends Omit<Grant, 'ttl'> {
   /** As in `Grant`; absent if the name is locked and the store does not know the ttl of the holder. */
   readonly ttl?: number
   readonly state: LeaseState
-  /** Of the holder; after the end of the grant, as the last holder left it. */
+  /** The metadata of the holder; after the end of the grant, as the last holder left it. */
   readonly metadata: Metadata
   /** While the name is locked: the metadata that the holder found, where the store keeps it. */
   readonly previous?: Metadata

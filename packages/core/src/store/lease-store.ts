@@ -1,7 +1,7 @@
 import type { Grant, LeaseRecord, Metadata } from './lease-record.js'
 import type { StoreCall } from './store-call.js'
 
-/** What a store can do and what it requires of the settings. The engine and the laws read it; users need not. */
+/** The abilities of a store, and its requirements of the settings. The engine and the laws read them; users need not. */
 export interface StoreLimits {
   /** The smallest ttl that the store accepts, in milliseconds. */
   readonly minTtl: number
@@ -117,7 +117,7 @@ export interface LeaseStore {
    * Without it, a holder notices by failed calls when its validity ends, and a waiter without a limit never notices.
    */
   readonly closed?: AbortSignal
-  /** What kind of store it is, for errors and logs, such as `memory` or `redis`. */
+  /** The kind of the store, for errors and logs, such as `memory` or `redis`. */
   readonly kind?: string
 
   acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome>

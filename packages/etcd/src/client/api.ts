@@ -31,7 +31,7 @@ export const messages = {
     header: [1, 'ResponseHeader'],
     kvs: [2, 'KeyValue', 'repeated'],
     more: [3, 'bool'],
-    // Of all keys in the range, also where `limit` cuts the answer short.
+    // The number of all keys in the range, also where `limit` cuts the answer short.
     count: [4, 'int64'],
   },
   PutRequest: { key: [1, 'bytes'], value: [2, 'bytes'], lease: [3, 'int64', 'optional'] },

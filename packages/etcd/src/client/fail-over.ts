@@ -2,7 +2,7 @@ import type { Clock } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { isTransient } from './rpc-error.js'
 
-/** Each round over the members has so many times the patience of the round before. */
+/** By this factor, a round over the members is more patient than the round before. */
 const GROWTH = 3
 
 /**

@@ -3,7 +3,7 @@ import type { StoreCall } from '@leasehold/core/store'
 import type { Answer, Method, Request } from './api.js'
 import type { Channel, WatchStream } from './channel.js'
 
-/** After so many milliseconds without any answer, the connection of a call that was given up is dropped. */
+/** The connection of a call that was given up is dropped after this time without any answer, in milliseconds. */
 const SILENCE = 500
 
 /** One member of the cluster, as an endpoint names it, and the connection to it. */

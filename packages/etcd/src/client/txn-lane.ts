@@ -11,7 +11,7 @@ const UNDER_WAY = 4
 /** How many transactions go together: with three operations each, they stay below the limit of a server, which is 128. */
 const MOST = 32
 
-/** A request that was not answered for so many milliseconds may have hung: another one may go. */
+/** A request that was not answered for this time, in milliseconds, may have hung: another one may go. */
 const STALLED = 1_000
 
 interface Query {

@@ -14,7 +14,7 @@ export interface ApiAnswer {
 export interface ApiStatus {
   readonly reason?: string
   readonly message?: string
-  /** Of an expired list: the token that continues it on a newer snapshot. */
+  /** In an answer to an expired list: the token that continues it on a newer snapshot. */
   readonly metadata?: { readonly continue?: string }
   readonly details?: {
     readonly kind?: string

@@ -56,7 +56,7 @@ export class AllOf extends Lease {
   readonly #clock: Clock
   readonly #logger: Logger
   #grant: JointGrant | undefined
-  /** Of the grant. */
+  /** The callbacks for the loss of the grant. */
   #callbacks: ((lost: LeaseLost) => void)[] = []
   #attempt: SharedAttempt | undefined
   /** A grant whose parts are not known to be free. */

@@ -55,7 +55,7 @@ const processOptionNames: OptionNames<ProcessEachOptions<never>> = {
 
 const DEFAULT_CONCURRENCY = 10
 
-/** Of the pause between two rounds of `claimFirst`, in milliseconds. */
+/** The longest pause between two rounds of `claimFirst`, in milliseconds. */
 const LONGEST_PAUSE = 5_000
 
 /**

@@ -17,7 +17,7 @@ const MAP = '*'
 /** Room for the other fields of a member's metadata, in bytes. */
 const OTHER_FIELDS = 100
 
-/** The largest group whose shares always fit into so many bytes of metadata: 6 bits are one character of base64. */
+/** The largest group whose shares always fit into `room` bytes of metadata: 6 bits are one character of base64. */
 export function largestGroup(room: number): number {
   return Math.max(0, Math.floor((room - OTHER_FIELDS) / 4) * 4 * 3)
 }

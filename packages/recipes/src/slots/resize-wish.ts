@@ -19,7 +19,7 @@ export function changeOf({ fencingToken }: Pick<StoreLease, 'fencingToken'>): st
   return `resize-${fencingToken}`
 }
 
-/** What a resize asks for at this moment; `undefined` if none does. Rejects where the store does not answer. */
+/** The resize that is asked for now; `undefined` if there is none. Rejects where the store does not answer. */
 export async function readWish(turnstile: Turnstile, signal: AbortSignal): Promise<ResizeWish | undefined> {
   const record = await turnstile.readRecord('resize', signal)
   if (!isLocked(record)) return undefined

@@ -5,7 +5,7 @@ import type { Place, Turnstile } from './turnstile.js'
 /** A slot is not asked for at the very instant of its expiry, where the store's clock may not be there yet. */
 const AFTER_EXPIRY = 5
 
-/** A watch need not tell that a slot is free already, so all slots are looked at after so many milliseconds. */
+/** All slots are read again after this time, in milliseconds: a watch need not report a slot that is free already. */
 const FIRST_LOOK = 50
 
 /** The longest pause between two looks at a store that notifies nobody. Milliseconds. */
@@ -74,7 +74,7 @@ export class SlotWatch {
     this.#wake()
   }
 
-  /** The slot is held for so many milliseconds at least, unless it is released. */
+  /** The shortest time until the slot is free, in milliseconds, unless it is released. */
   expectExpiry(place: Place, { remaining }: LeaseRecord): void {
     this.#expiries.get(place)?.()
     this.#expiries.delete(place)

@@ -40,7 +40,7 @@ export class Turnstile {
   readonly store: LeaseStore
   readonly name: string
   readonly clock: Clock
-  /** Of all its leases. */
+  /** The timeouts of all its leases. */
   readonly timeouts: TimeoutSettings
   readonly kind: SlotKind
   readonly #leaseOptions: CreateLeaseOptions

@@ -40,7 +40,7 @@ export interface ClientAdapter {
   readonly clustered: boolean
   /** The prefix that the client puts before each key. */
   readonly keyPrefix: string
-  /** Of the server, where there is one and the client knows its address. */
+  /** The address of the server, where there is one and the client knows its address. */
   readonly address?: Address | undefined
   newConnection(): Connection
   /** Runs a script over the given client, without its key prefix. */

@@ -120,7 +120,7 @@ function anonymous({ leaseName }: Question, locked: readonly LeaseRecord[]): Lea
   return { name: leaseName, owner: '', grantId: '', fencingToken, ttl, state: 'leased', metadata: {} }
 }
 
-/** Of one server: the milliseconds until it is free, or that there was nothing to break. */
+/** The answer of one server: the milliseconds until it is free, or that there was nothing to break. */
 export type Broken = { readonly remaining: number } | 'nothing'
 
 /** Broken if a majority has no lease in force: the next heartbeat finds no majority. */

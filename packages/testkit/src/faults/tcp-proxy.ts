@@ -54,7 +54,7 @@ export class TcpProxy {
     this.#losesNext = true
   }
 
-  /** Delays answers by so many milliseconds. The answers of a connection stay in order. */
+  /** Delays answers by a number of milliseconds. The answers of a connection stay in order. */
   slowDown(delay: number): void {
     this.#delay = delay
   }

@@ -67,7 +67,7 @@ export interface StoreSubject {
    * pass at once. `real`: the laws wait; run them side by side.
    */
   readonly time: 'virtual' | 'real'
-  /** Of the leases in the trials, in milliseconds; 10 s in virtual time and 2 s in real time unless given. */
+  /** The ttl of the leases in the trials, in milliseconds; 10 s in virtual time and 2 s in real time unless given. */
   readonly ttl?: number | undefined
   /**
    * After how many ttls without a heartbeat the backend has certainly freed the name; 1 unless given. A store may keep it

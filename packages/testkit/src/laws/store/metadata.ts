@@ -27,7 +27,7 @@ const KEYS = [
   ' ',
 ]
 
-/** Metadata of so many bytes. */
+/** Metadata of a size in bytes. */
 function metadataOf(bytes: number): Metadata {
   return { key: 'ü'.repeat((bytes - 3) / 2).padEnd((bytes - 3) / 2 + ((bytes - 3) % 2), 'x') }
 }
