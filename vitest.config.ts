@@ -77,7 +77,7 @@ export default defineConfig({
           name: 'servers',
           include: isForClusters ? clusters : servers,
           exclude: isForClusters ? [] : [...clusters, ...mutants],
-          maxWorkers: isForClusters ? 1 : 6,
+          maxWorkers: isForClusters ? 1 : 4,
           ...(isForClusters && { maxConcurrency: 1 }),
           sequence: { groupOrder: 2 },
         },

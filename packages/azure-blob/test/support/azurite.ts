@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { BlobServiceClient, type ContainerClient, type StoragePipelineOptions } from '@azure/storage-blob'
+import { freePort } from '@leasehold/testing/free-port'
 
 const main = createRequire(import.meta.url).resolve('azurite/dist/src/blob/main.js')
 const keepConnections = new URL('./keep-connections.mjs', import.meta.url).href
@@ -84,13 +84,4 @@ export class Azurite {
     this.#process.kill(signal)
     await exited
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }

@@ -2,12 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:https'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { KubeConfig } from '@kubernetes/client-node'
 import { systemClock } from '@leasehold/core'
+import { freePorts } from '@leasehold/testing/free-port'
 import { kubeConfigFor } from './kube-config-for.js'
 
 /** How long a slow machine may take to bring it up, in milliseconds. */
@@ -43,7 +43,7 @@ export class RealApiServer {
 
   static async start(): Promise<RealApiServer> {
     const folder = mkdtempSync(join(tmpdir(), 'leasehold-kubernetes-'))
-    const [client, peer, port] = [await freePort(), await freePort(), await freePort()]
+    const { client, peer, port } = await freePorts('client', 'peer', 'port')
     const etcd = run('etcd', [
       `--data-dir=${join(folder, 'etcd')}`,
       `--listen-client-urls=http://127.0.0.1:${client}`,
@@ -143,17 +143,4 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void>
   const exited = new Promise((resolve) => child.once('exit', resolve))
   child.kill(signal)
   await exited
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const probe = createServer()
-    probe.on('error', reject)
-    probe.listen(0, '127.0.0.1', () => {
-      const address = probe.address()
-      probe.close(() =>
-        address === null || typeof address === 'string' ? reject(new Error('no port')) : resolve(address.port),
-      )
-    })
-  })
 }

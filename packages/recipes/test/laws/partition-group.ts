@@ -115,10 +115,12 @@ export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, Par
   ...lawsOf(['list', 'metadata'], {
     'workers that start together share the partitions fairly, and nothing moves afterwards': async (trial) => {
       const workers = await startTogether(trial, 7, {}, {}, {})
-      const before = sharesOf(workers)
+      const assigned = (): number => workers.flatMap(({ seen }) => seen).length
+      const before = { shares: sharesOf(workers), assigned: assigned() }
       await trial.pass(trial.ttl)
-      assert.deepEqual(sharesOf(workers), before)
-      assert.equal(workers.flatMap(({ seen }) => seen).length, 7, 'a partition moved in vain')
+      assert.deepEqual({ shares: sharesOf(workers), assigned: assigned() }, before)
+      // On a busy machine in real time, one worker may start later than the others, and be given some of their partitions.
+      if (trial.time.isVirtual) assert.equal(before.assigned, 7, 'a partition moved in vain')
     },
 
     'a newcomer gets its share, with as few moves as possible': async (trial) => {
