@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { KeptDeadline } from '../src/kept-deadline.js'
 
 const PLACE = 1
@@ -54,18 +54,16 @@ describe('the deadline of a kept grant', () => {
   })
 
   it('is left alone if the user changes it between the look and the move', () => {
-    const fixture = setUp()
-    const { load } = Atomics
-    let isFirst = true
-    const look = vi.spyOn(Atomics, 'load').mockImplementation(((...args: Parameters<typeof load>) => {
-      const value = load(...args)
-      // The loss was acknowledged, and the place belongs to another grant.
-      if (isFirst) fixture.set(1_010, 1_020)
-      isFirst = false
-      return value
-    }) as typeof load)
-    fixture.deadline.bringForward(2_000)
-    look.mockRestore()
+    let hasChanged = false
+    const isEnded = (): boolean => {
+      if (hasChanged) return true
+      // The keeping ends after this look, and the place belongs to another grant.
+      hasChanged = true
+      fixture.set(1_010, 1_020)
+      return false
+    }
+    const fixture = setUp({ isEnded })
+    fixture.deadline.extend(2_000)
     expect(fixture.read()).toEqual([1_010, 1_020])
   })
 })
