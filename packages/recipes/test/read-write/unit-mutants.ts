@@ -16,6 +16,6 @@ export const unitMutants: readonly UnitMutant[] = [
     find: 'checkForeignKeys(metadata, turnstile.details)',
     replace: '',
     test: 'test/read-write/laws.test.ts',
-    name: 'on memory: recipes the metadata of a writer is in the record while it holds the name',
+    name: 'the metadata of a writer is in the record while it holds the name',
   },
 ]
