@@ -112,11 +112,13 @@ export async function runOnSchedule(
       const end = await run
         .finally(() => running.delete(run))
         .catch(async (error: unknown) => {
-          if (error !== stop.reason) throw error
-          // A signal came before the start of the command: the tick is over when the schedule has stopped.
-          if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+          // A signal came before the start of the command: the schedule is about to stop, which interrupts the tick.
+          if (error === stop.reason && !signal.aborted) {
+            await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
+          }
+          throw error
         })
-      if (end !== undefined && !isSuccess(end)) throw new CommandFailedError(textOf(end, name))
+      if (!isSuccess(end)) throw new CommandFailedError(textOf(end, name))
     },
   })
   schedule.start()

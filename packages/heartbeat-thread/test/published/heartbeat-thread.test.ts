@@ -26,8 +26,7 @@ function install(name: string): void {
 }
 
 beforeAll(async () => {
-  install('core')
-  install('local')
+  for (const name of ['core', 'heartbeat-thread', 'local', 'self-fence']) install(name)
   // A dependency of the local store, which is not a part of its bundle.
   const native = 'fs-native-extensions'
   symlinkSync(join(root, 'node_modules', native), join(application, 'node_modules', native))
