@@ -77,7 +77,7 @@ export default defineConfig({
           name: 'servers',
           include: isForClusters ? clusters : servers,
           exclude: isForClusters ? [] : [...clusters, ...mutants],
-          maxWorkers: isForClusters ? 1 : 4,
+          maxWorkers: isForClusters ? 1 : 3,
           ...(isForClusters && { maxConcurrency: 1 }),
           sequence: { groupOrder: 2 },
         },

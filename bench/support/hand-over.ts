@@ -46,7 +46,7 @@ export interface Waiting {
 }
 
 export async function measureHandOvers(waiting: Waiting, { waiters, rounds }: Queue): Promise<HandOvers> {
-  // What is done once (connections, scripts, subscriptions) is not counted.
+  // Work that is done once (connections, scripts, subscriptions) is not counted.
   const warmUp = await serveAll(waiting, `${waiting.prefix}-${waiters}-warm-up`, Math.min(waiters, 8), TIME_LIMIT)
   if (!warmUp.isServed) throw new Error(`the first waiters were not served within ${TIME_LIMIT} ms`)
   const end = performance.now() + TIME_LIMIT

@@ -74,7 +74,7 @@ async function turn(): Promise<void> {
   await setImmediate()
 }
 
-/** A lane with four requests under way, so that what comes now goes together. */
+/** A lane with four requests under way: the operations that follow share the next one. */
 async function beginBusy(joining = joinedWrites) {
   const begun = begin(joining)
   for (const name of names(4)) {

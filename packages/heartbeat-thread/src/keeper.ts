@@ -41,7 +41,7 @@ interface Kept extends KeepSpec {
 }
 
 /**
- * Renews grants for which their user does not do it in time, because its event loop is blocked. As long as the user sends the
+ * Renews grants whose user sends no heartbeat in time, because its event loop is blocked. As long as the user sends the
  * heartbeats, they pass through here, and the keeper sends none. One operation is under way for each grant: an operation of the
  * user waits for that of the keeper.
  */

@@ -44,7 +44,7 @@ export async function loadFence(): Promise<FenceMaker> {
   return createFence
 }
 
-/** The self-fence of one lease. What ends the process is loaded and started at the first claim. */
+/** The self-fence of one lease. The thread that ends the process is loaded and started at the first claim. */
 export class LeaseFence {
   readonly #mode: SelfFenceMode
   readonly #rules: LeaseRules
