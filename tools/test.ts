@@ -2,9 +2,9 @@ import { runTool } from './run-tool.js'
 
 const USAGE = `usage: npm test [-- [NAME…] [ARGUMENT…]]
 
-  npm test                   the tests that take seconds each, and those of the store on Redis
+  npm test                   the tests that take seconds each, and the laws of leases on Redis
   npm test -- long           schedules, fleets of processes, and packages as they are published
-  npm test -- servers        the other stores, on real servers
+  npm test -- servers        the stores on real servers
   npm test -- mutants        the deliberate bugs: each has to be noticed
   npm test -- clusters       clusters of etcd and Consul whose members are killed: on a quiet machine
   npm test -- packages/core  the tests whose paths contain this, of all these kinds, with the options of vitest

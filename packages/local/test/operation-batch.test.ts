@@ -94,11 +94,13 @@ it('heartbeats of one turn are in force for each lease that no other process has
 
 it('an operation continues in later turns of the event loop if others are faster again and again', async () => {
   let turns = 0
+  let counting: NodeJS.Immediate
   const count = (): void => {
     turns += 1
-    setImmediate(count).unref()
+    counting = setImmediate(count)
   }
   count()
+  onTestFinished(() => clearImmediate(counting))
   const { acquire } = setUp((attempts) => (attempts <= 500 ? {} : undefined))
   expect(await acquire('patient')).toMatchObject({ granted: true })
   expect(turns).toBeGreaterThan(3)

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import type { Finishing } from '@leasehold/testing'
-import { afterAll } from 'vitest'
 import { bundle } from './bundle.js'
 
 /** One line of a child: an event, and its time on the monotonic clock of the machine, in milliseconds. */
@@ -31,10 +30,10 @@ export interface Line {
   readonly message?: string
 }
 
-// Bundled once for each test file: to start the sources takes a child seconds on a busy machine.
+// Bundled once for all test files of a process: to start the sources takes a child seconds on a busy machine.
 const programs = mkdtempSync(join(tmpdir(), 'leasehold-local-programs-'))
 chmodSync(programs, 0o755)
-afterAll(() => rmSync(programs, { recursive: true }))
+process.once('exit', () => rmSync(programs, { recursive: true, force: true }))
 const FILE = await bundle(programs, 'child')
 
 /** The Unix user `nobody`. */
