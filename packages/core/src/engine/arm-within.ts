@@ -8,8 +8,9 @@ const LATEST_ARMED = 50
 
 /**
  * How soon the timer is armed, in milliseconds. It may be a little later when a call has just been sent, or the end of the
- * validity is well ahead of a holder: most answers come sooner, and a timer costs as much as all the rest of a call. A waiter
- * may have less time than a call, and the end of a validity has to be noticed when it comes.
+ * validity is well ahead of a holder: most answers come sooner. With a timer for each call, acquiring and releasing took a
+ * third more processor time in memory (12.4 instead of 9.3 µs). A waiter may have less time than a call, and the end of a
+ * validity has to be noticed when it comes.
  */
 export function armWithin(state: EngineState, { rules, now }: EventContext): number {
   const isCalling = (state.phase === 'acquiring' || state.phase === 'releasing') && state.call !== undefined
@@ -19,6 +20,6 @@ export function armWithin(state: EngineState, { rules, now }: EventContext): num
 }
 
 /** Whether nothing is to be done soon, as far as it is planned. */
-function isQuiet({ call, heartbeatAt = Number.POSITIVE_INFINITY, validUntil }: Held, now: number): boolean {
+function isQuiet({ call, heartbeatAt, validUntil }: Held, now: number): boolean {
   return call === undefined && Math.min(heartbeatAt, validUntil) - now > 2 * LATEST_ARMED
 }

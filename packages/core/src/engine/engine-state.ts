@@ -69,8 +69,8 @@ export interface Held {
   /** How much suspended time the clock had counted when validity was last confirmed. */
   readonly suspended: number
   readonly call: PendingCall | undefined
-  /** When the next heartbeat is due, while none is under way; planned only once the timer is armed. */
-  readonly heartbeatAt: number | undefined
+  /** When the next heartbeat is due, while none is under way; `Infinity` where none is planned. */
+  readonly heartbeatAt: number
   readonly attemptTimeout: number
   /** True where the record may still have the ttl of the lease that was handed off: the next heartbeat sets our own. */
   readonly hasOtherTtl: boolean | undefined
@@ -130,7 +130,7 @@ export function wakeAt(state: EngineState): number {
         state.call === undefined ? state.retryAt : Number.POSITIVE_INFINITY,
       )
     default:
-      return Math.min(state.validUntil, state.call?.limitAt ?? state.heartbeatAt ?? state.confirmedAt)
+      return Math.min(state.validUntil, state.call?.limitAt ?? state.heartbeatAt)
   }
 }
 
@@ -158,7 +158,7 @@ export function delayedUntil(state: EngineState, operationTimeout: number, now: 
   if (state.phase === 'acquiring') return now < state.retryAt ? undefined : Number.POSITIVE_INFINITY
   const { heartbeatAt, update, hasOtherTtl, validUntil } = state
   const isPlain = update === undefined && hasOtherTtl !== true
-  if (heartbeatAt === undefined || now < heartbeatAt || !isPlain) return undefined
+  if (now < heartbeatAt || !isPlain) return undefined
   if (now >= validUntil) return undefined
   const lateAt = heartbeatAt + operationTimeout
   return state.phase === 'jeopardy' || now >= lateAt ? validUntil : Math.min(lateAt, validUntil)
@@ -180,51 +180,10 @@ export function hasUsualLimit(state: EngineState, operationTimeout: number): boo
   return call.limitAt < validUntil && call.limitAt >= call.sentAt + operationTimeout
 }
 
-/**
- * Stores the next state of an engine. A held lease keeps its object: a new one at each heartbeat would outlive the garbage
- * collections until the next, and collecting these would cost more than the heartbeats.
- */
-export function stored(state: EngineState, next: EngineState): EngineState {
-  if (!('validUntil' in next)) return next
-  return put(next, 'validUntil' in state ? state : ({} as Held))
-}
-
-/**
- * Puts all fields of a state into an object, one by one: `Object.assign` is slow. And in a copy made by `...`, each heartbeat
- * would replace every number by a new object, instead of changing it.
- */
-function put(held: Held, into: Mutable<Held>): Held {
-  into.phase = held.phase
-  into.op = held.op
-  into.grant = held.grant
-  into.confirmedAt = held.confirmedAt
-  into.validUntil = held.validUntil
-  into.holdUntil = held.holdUntil
-  into.suspended = held.suspended
-  into.call = held.call
-  into.heartbeatAt = held.heartbeatAt
-  into.attemptTimeout = held.attemptTimeout
-  into.hasOtherTtl = held.hasOtherTtl
-  into.update = held.update
-  into.changed = held.changed
-  into.failures = held.failures
-  into.failure = held.failure
-  into.hasStray = held.hasStray
-  return into
-}
-
-type Mutable<T> = { -readonly [Field in keyof T]: T[Field] }
-
 /** Whether the lease is held and its next heartbeat has to be sent. */
 export function isHeartbeatDue(state: EngineState, now: number): boolean {
   if (state.phase !== 'held' && state.phase !== 'jeopardy') return false
-  return state.call === undefined && state.heartbeatAt !== undefined && state.heartbeatAt <= now
-}
-
-/** Whether the lease is held and its next heartbeat not planned yet. */
-export function isUnplanned(state: EngineState): state is Held {
-  const isHeld = state.phase === 'held' || state.phase === 'jeopardy'
-  return isHeld && state.call === undefined && state.heartbeatAt === undefined
+  return state.call === undefined && state.heartbeatAt <= now
 }
 
 /** Whether a release is under way that has no time limit yet. */

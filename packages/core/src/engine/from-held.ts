@@ -3,7 +3,7 @@ import type { Grant, Metadata } from '../store/lease-record.js'
 import { validityOf } from '../time/validity.js'
 import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
 import type { EngineEvent, EventOf } from './engine-event.js'
-import { awaits, type HandOffTarget, type Held, isUnplanned, type Releasing, withLastTurn } from './engine-state.js'
+import { awaits, type HandOffTarget, type Held, type Releasing, withLastTurn } from './engine-state.js'
 import type { EventContext } from './event-context.js'
 import { askedPause, timedOut } from './failures.js'
 import { sendRelease } from './from-releasing.js'
@@ -49,10 +49,6 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
       return onFailure(state, event, context)
     case 'read-answer':
       return onRead(state, event, context)
-    case 'plan':
-      return isUnplanned(state)
-        ? quiet({ ...state, ...planned(state, SPREAD * context.random(), context) })
-        : quiet(state)
     case 'changed':
       if (state.call !== undefined) return quiet({ ...state, changed: true })
       return context.rules.manual ? sendRead(state, context) : sendHeartbeat(state, context.now, context)
@@ -79,11 +75,11 @@ export function becomeHeld(
   { op, grant, holdUntil, hasStray }: Pick<Held, 'op' | 'grant' | 'holdUntil' | 'hasStray'>,
   sentAt: number,
   context: EventContext,
-  early?: number,
+  early = SPREAD * context.random(),
 ): Held {
   const { rules, suspended } = context
   const validUntil = Math.min(sentAt + grantValidity(grant, rules), holdUntil)
-  const plan = early === undefined ? undefined : planned({ confirmedAt: sentAt, validUntil }, early, context)
+  const plan = planned({ confirmedAt: sentAt, validUntil }, early, context)
   return {
     phase: 'held',
     op,
@@ -93,8 +89,8 @@ export function becomeHeld(
     holdUntil,
     suspended,
     call: undefined,
-    heartbeatAt: plan?.heartbeatAt,
-    attemptTimeout: plan?.attemptTimeout ?? rules.operationTimeout,
+    heartbeatAt: plan.heartbeatAt,
+    attemptTimeout: plan.attemptTimeout,
     hasOtherTtl: undefined,
     update: undefined,
     changed: undefined,
@@ -131,7 +127,7 @@ function onTick(state: Held, context: EventContext): Transition {
     const error = timedOut(context.rules, 'heartbeat', now - state.call.sentAt)
     return abortCall(state.call, onFailedHeartbeat(state, error, context))
   }
-  if (state.heartbeatAt === undefined || now < state.heartbeatAt) return quiet(state)
+  if (now < state.heartbeatAt) return quiet(state)
   return sendHeartbeat(state, state.heartbeatAt, context)
 }
 
@@ -191,8 +187,8 @@ export function sendHeartbeat(state: Held, dueAt: number, context: EventContext)
 }
 
 /** Whether the holder has to learn now that the heartbeat due at this instant was not sent in time. */
-function isLate({ phase }: Held, dueAt: number | undefined, { now, rules }: EventContext): boolean {
-  return phase === 'held' && dueAt !== undefined && now >= dueAt + rules.operationTimeout
+function isLate({ phase }: Held, dueAt: number, { now, rules }: EventContext): boolean {
+  return phase === 'held' && now >= dueAt + rules.operationTimeout
 }
 
 function heartbeatOf({ grant, update, hasOtherTtl }: Held): StoreRequest {

@@ -14,9 +14,7 @@ import {
   heldIn,
   isHeartbeatDue,
   isUnlimited,
-  isUnplanned,
   limitOf,
-  stored,
   wakeAt,
 } from './engine-state.js'
 import { EngineContext, type EngineEnvironment } from './event-context.js'
@@ -144,7 +142,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   }
 
   #step(event: EngineEvent): void {
-    const isOfTime = event.type === 'tick' || event.type === 'crowded' || event.type === 'plan'
+    const isOfTime = event.type === 'tick' || event.type === 'crowded'
     if (this.#kept === undefined || this.#catchUp(this.#kept) || !isOfTime) this.#apply(event)
   }
 
@@ -168,7 +166,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     const before = this.#state.phase
     this.now = this.environment.clock.now()
     const { state, effects } = transition(this.#state, event, this)
-    this.#state = stored(this.#state, state)
+    this.#state = state
     if (this.#kept !== undefined && heldIn(this.#state) === undefined) this.#endKeeping()
     for (const effect of effects) this.#perform(effect)
     const after = this.#state.phase
@@ -230,7 +228,6 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   arm(now: number): void {
     if (isUnlimited(this.#state)) this.#step({ type: 'limit' })
     this.#toBeArmed = undefined
-    if (isUnplanned(this.#state)) this.#step({ type: 'plan' })
     const isRefused = this.#kept?.isOver === true
     if (isHeartbeatDue(this.#state, now) && !isRefused) this.onTimer()
     else this.group.wake(this, this.#nextLook(), this.environment.clock)

@@ -3,11 +3,8 @@ import {
   awaits,
   delayedUntil,
   type EngineState,
-  type Held,
   hasUsualLimit,
   isUnlimited,
-  isUnplanned,
-  stored,
   wakeAt,
 } from '../../src/engine/engine-state.js'
 import { acquiring, held, releasing } from '../support/transitions.js'
@@ -24,7 +21,6 @@ describe('the next wake-up of a lease', () => {
     ['is at the end of validity', held({ heartbeatAt: 20_000 }), 9_875],
     ['is at the next heartbeat', held({ heartbeatAt: 600 }), 600],
     ['is at the time limit of a heartbeat', held({ heartbeatAt: 500, call: heartbeat }), 700],
-    ['is overdue where no heartbeat is planned', held({ confirmedAt: 3 }), 3],
     ['is at the time limit of a release', releasing({ limitAt: 900, retryAt: 5 }), 900],
     ['is when a release is to be repeated', releasing({ limitAt: 900, retryAt: 5, call: undefined }), 5],
     ['is overdue where a release has no time limit yet', releasing({ retryAt: 5 }), Number.NEGATIVE_INFINITY],
@@ -63,12 +59,6 @@ describe('an answer is expected', () => {
 })
 
 describe('the first task of the timer', () => {
-  it('is the plan of a heartbeat, if the lease is held without a plan', () => {
-    expect([held(), held({ phase: 'jeopardy' })].map(isUnplanned)).toEqual([true, true])
-    const others = [held({ call: heartbeat }), held({ heartbeatAt: 1 }), idle, acquiring({ call: undefined })]
-    expect([...others, releasing({ call: undefined })].map(isUnplanned)).toEqual(Array(5).fill(false))
-  })
-
   it('is the time limit of a release, if it has none', () => {
     expect(isUnlimited(releasing())).toBe(true)
     expect([releasing({ limitAt: 5 }), idle, acquiring(), held()].map(isUnlimited)).toEqual(Array(4).fill(false))
@@ -86,53 +76,5 @@ describe('the time limit of a heartbeat', () => {
     ['does not exist for a claim', acquiring(), false],
   ])('%s', (_, state, isUsual) => {
     expect(hasUsualLimit(state, 200)).toBe(isUsual)
-  })
-})
-
-describe('the stored state', () => {
-  it('is the same object while the lease is held, with all that is new', () => {
-    const state = held({ update: { a: '1' }, changed: true })
-    const next = held({ phase: 'jeopardy', op: 9, confirmedAt: 7, failure: 'reset', changed: undefined })
-    expect(stored(state, next)).toBe(state)
-    expect(state).toEqual(next)
-  })
-
-  it('is another object where the lease is not held before or afterwards', () => {
-    const before = held()
-    expect(stored(before, idle)).toBe(idle)
-    expect(before).toEqual(held())
-    const claiming = acquiring()
-    expect(stored(idle, claiming)).toBe(claiming)
-  })
-
-  it('of a grant is a copy, so that the objects of a transition never live long', () => {
-    const granted = held()
-    const kept = stored(acquiring(), granted)
-    expect(kept).toEqual(granted)
-    expect(kept).not.toBe(granted)
-  })
-
-  it('has every field of the next state', () => {
-    // The compiler asks for all fields here, and each differs from that of the state before.
-    const next: Required<Held> = {
-      phase: 'jeopardy',
-      op: 91,
-      grant: { name: 'a', owner: 'b', grantId: 'c', fencingToken: 92n, ttl: 93 },
-      confirmedAt: 94,
-      validUntil: 95,
-      holdUntil: 96,
-      suspended: 97,
-      call: heartbeat,
-      heartbeatAt: 98,
-      attemptTimeout: 99,
-      hasOtherTtl: true,
-      update: { a: '1' },
-      changed: true,
-      failures: 100,
-      failure: 'why',
-      hasStray: true,
-    }
-    expect(stored(held({}), next)).toStrictEqual(next)
-    expect(stored(idle, next)).toStrictEqual(next)
   })
 })

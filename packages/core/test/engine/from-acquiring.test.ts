@@ -13,6 +13,9 @@ const failed: EngineEvent = { type: 'failure', op: 1, error: reset, definitive: 
 const asks = { type: 'call', op: 2, request: { method: 'acquire', grantId: 'mine', queue: false } }
 const waits = acquiring({ call: undefined, retryAt: 500, refusals: 2, failures: 1, failure: reset })
 
+/** A quarter of the interval: where all that is random is at its longest. */
+const FIRST_HEARTBEAT = 250
+
 describe('from idle', () => {
   const idle = { phase: 'idle', op: 4 } as const
 
@@ -40,7 +43,7 @@ describe('from idle', () => {
 describe('from acquiring, an answer', () => {
   it('that grants makes the lease held, from the send time of the claim', () => {
     expect(after(acquiring({ sentAt: 5 }), yes, 100, { suspended: 9 })).toEqual({
-      state: held({ confirmedAt: 5, validUntil: 9_880, suspended: 9 }),
+      state: held({ confirmedAt: 5, validUntil: 9_880, suspended: 9, heartbeatAt: 5 + FIRST_HEARTBEAT }),
       effects: [{ type: 'granted', grant }],
     })
   })
@@ -48,14 +51,17 @@ describe('from acquiring, an answer', () => {
   it('that grants a shorter ttl counts with that ttl', () => {
     const short = { ...grant, ttl: 1_000 }
     const { state } = after(acquiring(), { ...yes, outcome: { granted: true, grant: short } }, 0)
-    expect(state).toEqual(held({ grant: short, validUntil: 965 }))
+    expect(state).toEqual(held({ grant: short, validUntil: 965, heartbeatAt: (965 * 0.95) / 4 }))
   })
 
   it('that grants a self-fenced lease leaves time to end the process, within maxHold', () => {
     const fenced = { rules: { ...rules, fenceReserve: 700 } }
-    expect(after(acquiring(), yes, 0, fenced).state).toEqual(held({ validUntil: 9_175 }))
+    const heartbeatAt = FIRST_HEARTBEAT
+    expect(after(acquiring(), yes, 0, fenced).state).toEqual(held({ validUntil: 9_175, heartbeatAt }))
     const limited = { rules: { ...rules, fenceReserve: 700, maxHold: 9_500 } }
-    expect(after(acquiring(), yes, 0, limited).state).toEqual(held({ validUntil: 9_175, holdUntil: 9_500 }))
+    expect(after(acquiring(), yes, 0, limited).state).toEqual(
+      held({ validUntil: 9_175, holdUntil: 9_500, heartbeatAt }),
+    )
   })
 
   it('that grants exactly at the end of the validity is a failure, and the grant is released', () => {
@@ -176,7 +182,7 @@ describe('from acquiring, a read after a lost answer', () => {
 
   it('that finds our grant makes the lease held, from the first request that may have been granted', () => {
     expect(after(reading, { type: 'read-answer', op: 2, record: ours }, 900)).toEqual({
-      state: held({ op: 2, confirmedAt: 100, validUntil: 9_975, hasStray: true }),
+      state: held({ op: 2, confirmedAt: 100, validUntil: 9_975, hasStray: true, heartbeatAt: 100 + FIRST_HEARTBEAT }),
       effects: [{ type: 'granted', grant }],
     })
     const { state } = after(

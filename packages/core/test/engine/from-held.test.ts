@@ -15,40 +15,29 @@ const failed: EngineEvent = { type: 'failure', op: 2, error: reset, definitive: 
 const takenBack = { type: 'cleanup', grantId: 'mine', grant, hasStray: false }
 
 describe('from held, the plan of the next heartbeat', () => {
-  const plan = { type: 'plan' } as const
   const planOf = (after: number, drawn = 0) => ({ plan: () => ({ after, attemptTimeout: 300 }), random: () => drawn })
+  const recovering = held({ ...beating, phase: 'jeopardy' })
 
   it('counts from the last confirmed request', () => {
-    const state = held({ confirmedAt: 400, validUntil: 400 + VALIDITY })
-    expect(after(state, plan, 500, planOf(1_000))).toEqual({
-      state: { ...state, heartbeatAt: 1_400, attemptTimeout: 300 },
-      effects: [],
-    })
+    const { state } = after(beating, renewed, 1_100, planOf(1_000, 1))
+    expect(state).toMatchObject({ confirmedAt: 1_000, heartbeatAt: 2_000, attemptTimeout: 300 })
   })
 
-  it('is up to three quarters earlier, at random, for the first heartbeat of a grant', () => {
-    const state = held({ confirmedAt: 400, validUntil: 400 + VALIDITY })
-    expect(after(state, plan, 500, planOf(1_000, 0.5)).state).toMatchObject({ heartbeatAt: 400 + 625 })
-    expect(after(state, plan, 500, planOf(1_000, 1)).state).toMatchObject({ heartbeatAt: 400 + 250 })
+  it('is up to three quarters earlier, at random, after failures', () => {
+    expect(after(recovering, renewed, 1_100, planOf(1_000, 0.5)).state).toMatchObject({ heartbeatAt: 1_000 + 625 })
+    expect(after(recovering, renewed, 1_100, planOf(1_000, 1)).state).toMatchObject({ heartbeatAt: 1_000 + 250 })
   })
 
   it('is the instant that other leases choose as well', () => {
     const shared = (at: number, now: number): number => at - 60 - now / 100
-    const state = held({ confirmedAt: 400, validUntil: 400 + VALIDITY })
-    expect(after(state, plan, 500, { ...planOf(1_000), shared }).state).toMatchObject({ heartbeatAt: 1_335 })
+    expect(after(beating, renewed, 1_100, { ...planOf(1_000), shared }).state).toMatchObject({ heartbeatAt: 1_929 })
   })
 
   it('is never later than 95 % of the validity, and half of it if the plan is invalid', () => {
-    const state = held({ confirmedAt: 400, validUntil: 400 + VALIDITY })
-    expect(after(state, plan, 500, planOf(60_000)).state).toMatchObject({ heartbeatAt: 400 + VALIDITY * 0.95 })
+    expect(after(beating, renewed, 1_100, planOf(60_000)).state).toMatchObject({ heartbeatAt: 1_000 + VALIDITY * 0.95 })
     for (const none of [0, -5, Number.NaN]) {
-      expect(after(state, plan, 500, planOf(none)).state).toMatchObject({ heartbeatAt: 400 + (VALIDITY * 0.95) / 2 })
-    }
-  })
-
-  it('changes nothing while a heartbeat is in progress or planned', () => {
-    for (const state of [held({ call }), held({ heartbeatAt: 7 })]) {
-      expect(after(state, plan, 500)).toEqual({ state, effects: [] })
+      const { state } = after(beating, renewed, 1_100, planOf(none))
+      expect(state).toMatchObject({ heartbeatAt: 1_000 + (VALIDITY * 0.95) / 2 })
     }
   })
 })
@@ -230,6 +219,7 @@ describe('from held, a heartbeat', () => {
         confirmedAt: 1_000,
         validUntil: 1_000 + VALIDITY,
         call: { method: 'renew', sentAt: 1_040, limitAt: 2_040 },
+        heartbeatAt: 1_250,
       }),
       effects: [
         { type: 'renewed', grant, latency: 40 },
@@ -258,7 +248,7 @@ describe('from held, a heartbeat', () => {
 describe('from held, the end of validity', () => {
   it('comes at its exact time, with every event', () => {
     const lost = { type: 'lost', grant, lost: { reason: 'expired' } }
-    for (const event of [{ type: 'tick' }, renewed, { type: 'plan' }] as const) {
+    for (const event of [{ type: 'tick' }, renewed, { type: 'crowded' }] as const) {
       expect(after(beating, event, VALIDITY)).toEqual({
         state: { phase: 'idle', op: 2 },
         effects: [{ type: 'abort' }, takenBack, lost],

@@ -25,7 +25,6 @@ const step = fc.record({
       'end',
       'tick',
       'tick',
-      'plan',
       'limit',
       'turn',
       'queue',
@@ -90,8 +89,6 @@ class World {
         return { type: 'preempt', holder, notice: 0 }
       case 'end':
         return { type: 'end', reason: 'closed' }
-      case 'plan':
-        return { type: 'plan' }
       case 'fail':
         return { type: 'failure', op, error: new Error('reset'), definitive: false }
       case 'fail-for-good':

@@ -56,7 +56,7 @@ export function held(changes: Partial<Held> = {}): Held {
     holdUntil: Number.POSITIVE_INFINITY,
     suspended: 0,
     call: undefined,
-    heartbeatAt: undefined,
+    heartbeatAt: Number.POSITIVE_INFINITY,
     attemptTimeout: rules.operationTimeout,
     hasOtherTtl: undefined,
     update: undefined,
