@@ -3,11 +3,17 @@ import type { ObservedLease } from './observed-lease.js'
 import type { PlannedFault } from './planned-fault.js'
 import type { SeenGrant } from './seen-grant.js'
 
+/** Metadata as one text, made once. `undefined`: none. */
+type MetadataText = string | undefined
+
+/** The text of a map without entries. */
+const EMPTY = '[]'
+
 interface EarlierGrant {
   readonly grantId: string
   readonly fencingToken: bigint
   /** The metadata that it can have found. */
-  readonly found: readonly (Metadata | undefined)[]
+  readonly found: ReadonlySet<MetadataText>
   /** Whether an operator tried to delete the record of this grant. */
   isForgotten: boolean
 }
@@ -20,7 +26,7 @@ export class PreviousMonitor {
    * By grant id: the metadata that the record of the grant can have, in the order in which it was sent. `undefined`: the
    * metadata that the grant found, because its request had none.
    */
-  readonly #sent = new Map<string, readonly (Metadata | undefined)[]>()
+  readonly #sent = new Map<string, readonly MetadataText[]>()
   /** By name, in the order in which the store made the grants. */
   readonly #grants = new Map<string, EarlierGrant[]>()
   /** The token of each lease for which `previous` was compared. */
@@ -31,10 +37,11 @@ export class PreviousMonitor {
   }
 
   onGrant({ name, grantId, fencingToken }: SeenGrant): void {
-    const grants = this.#grants.get(name) ?? []
+    const grants = this.#grants.get(name)
     // Of a write that the store has carried out before, the sending is known.
-    const found = distinct(this.#leftBy(grants.at(-1)))
-    this.#grants.set(name, [...grants, { grantId, fencingToken, found, isForgotten: false }])
+    const grant = { grantId, fencingToken, found: this.#leftBy(grants?.at(-1)), isForgotten: false }
+    if (grants === undefined) this.#grants.set(name, [grant])
+    else grants.push(grant)
   }
 
   onForget(name: string): void {
@@ -47,7 +54,7 @@ export class PreviousMonitor {
    * write is confirmed.
    */
   onSent(grantId: string, metadata: Metadata | undefined): void {
-    this.#sent.set(grantId, [...(this.#sent.get(grantId) ?? []), metadata])
+    this.#sent.set(grantId, [...(this.#sent.get(grantId) ?? []), textOf(metadata)])
   }
 
   /** The metadata stays when a holder hands its grant off. */
@@ -59,47 +66,51 @@ export class PreviousMonitor {
     const grantId = this.#grants.get(name)?.find((grant) => grant.fencingToken === fencingToken)?.grantId
     const sent = this.#sent.get(grantId ?? '')
     if (!this.#isOrdered || grantId === undefined || sent === undefined) return
-    const place = sent.findLastIndex((one) => textOf(one) === textOf(metadata))
+    const place = sent.lastIndexOf(textOf(metadata))
     if (place > 0) this.#sent.set(grantId, sent.slice(place))
   }
 
   /** Returns a description of a wrong `previous`. Compares once per grant. */
   faultOf(lease: ObservedLease): string | undefined {
-    const { fencingToken, previous } = lease
+    const { fencingToken } = lease
     if (fencingToken === undefined || this.#compared.get(lease) === fencingToken) return undefined
     this.#compared.set(lease, fencingToken)
-    const possible = this.#possible(lease.settings.name, fencingToken)?.map(textOf)
-    if (possible === undefined || possible.includes(textOf(previous))) return undefined
-    return `${textOf(previous)}, and the last holder can have left ${possible.join(' or ')}`
+    const previous = textOf(lease.previous)
+    const possible = this.#possible(lease.settings.name, fencingToken)
+    if (possible === undefined || possible.has(previous)) return undefined
+    return `${shown(previous)}, and the last holder can have left ${Array.from(possible, shown).join(' or ')}`
   }
 
   /** `undefined` where the store made no such grant: other checks find that. */
-  #possible(name: string, fencingToken: bigint): (Metadata | undefined)[] | undefined {
+  #possible(name: string, fencingToken: bigint): ReadonlySet<MetadataText> | undefined {
     const grants = this.#grants.get(name) ?? []
     const place = grants.findIndex((grant) => grant.fencingToken === fencingToken)
     if (place === -1) return undefined
-    const possible: (Metadata | undefined)[] = []
+    const possible = new Set<MetadataText>()
     // A request that is repeated after its grant expired gets a second grant under the same id.
     for (let at = place; at === place || grants[at]?.grantId === grants[place]?.grantId; at -= 1) {
-      possible.push(...this.#leftBy(grants[at - 1]))
+      for (const text of this.#leftBy(grants[at - 1])) possible.add(text)
     }
     return possible
   }
 
-  /** A first holder without metadata leaves an empty map. */
-  #leftBy(grant: EarlierGrant | undefined): (Metadata | undefined)[] {
-    if (grant === undefined) return [undefined]
-    const sent = this.#sent.get(grant.grantId) ?? []
-    const kept = grant.found.map((found) => found ?? {})
-    const left = sent.flatMap((metadata) => (metadata === undefined ? kept : [metadata]))
-    return grant.isForgotten ? [undefined, ...left] : left
+  #leftBy(grant: EarlierGrant | undefined): ReadonlySet<MetadataText> {
+    const left = new Set<MetadataText>()
+    if (grant === undefined || grant.isForgotten) left.add(undefined)
+    if (grant === undefined) return left
+    for (const text of this.#sent.get(grant.grantId) ?? []) {
+      if (text !== undefined) left.add(text)
+      // A first holder without metadata leaves an empty map.
+      else for (const found of grant.found) left.add(found ?? EMPTY)
+    }
+    return left
   }
 }
 
-function distinct(all: readonly (Metadata | undefined)[]): (Metadata | undefined)[] {
-  return [...new Map(all.map((metadata) => [textOf(metadata), metadata])).values()]
+function textOf(metadata: Metadata | undefined): MetadataText {
+  return metadata === undefined ? undefined : JSON.stringify(Object.entries(metadata).sort())
 }
 
-function textOf(metadata: Metadata | undefined): string {
-  return metadata === undefined ? 'nothing' : JSON.stringify(Object.entries(metadata).sort())
+function shown(text: MetadataText): string {
+  return text ?? 'nothing'
 }
