@@ -49,6 +49,9 @@ export interface World extends Line {
   offer(node: number, handOff: HandOff): void
 }
 
+/** Something that a process does now, for the rules of a scenario. */
+export type ActiveOf = ScenarioView['active'][number]
+
 /** The stream of randomness of leases that a workload makes itself. */
 const OWN_LEASES = 1_000_000
 
@@ -128,10 +131,14 @@ export class NodeProcess implements SimulatedProcess {
     return this.#simulation.shared
   }
 
-  /** What it does now, for the rules of the scenario. */
-  get active(): ScenarioView['active'] {
+  /** Adds what it does now, for the rules of the scenario. A loop without copies by spread: it runs after each step. */
+  addActive(active: ActiveOf[]): void {
     const { owner } = this
-    return this.#activities.filter((activity) => activity.isActive()).map((activity) => ({ ...activity, owner }))
+    for (const activity of this.#activities) {
+      if (!activity.isActive()) continue
+      const { kind, of, isActive } = activity
+      active.push({ kind, of, isActive, owner })
+    }
   }
 
   // Workloads destructure these: they must not need `this`.

@@ -4,7 +4,7 @@ import { VirtualClock } from '../../../packages/testkit/src/time/virtual-clock.j
 import { VirtualTime } from '../../../packages/testkit/src/time/virtual-time.js'
 import { Monitor } from './monitor.js'
 import { Network } from './network.js'
-import { FencedResource, NodeProcess, type World } from './node-process.js'
+import { type ActiveOf, FencedResource, NodeProcess, type World } from './node-process.js'
 import { ObservedStore } from './observed-store.js'
 import type { SimulationPlan } from './plan.js'
 import { describeFault, endOf, type PlannedFault } from './planned-fault.js'
@@ -91,8 +91,10 @@ export class Simulation implements World {
   }
 
   get #view(): ScenarioView {
+    const active: ActiveOf[] = []
+    for (const { process } of this.#nodes) if (process?.isAwake === true) process.addActive(active)
     return {
-      active: this.processes.filter(({ isAwake }) => isAwake).flatMap(({ active }) => active),
+      active,
       shared: this.shared,
       faults: this.plan.faults,
       grants: this.monitor.grants,
