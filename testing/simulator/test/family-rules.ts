@@ -70,8 +70,16 @@ type Seen = ScenarioView['grants'][number]
  * grant id: that is the same claim of the same owner.
  */
 function successorOf({ grants }: ScenarioView, token: bigint): Seen | undefined {
-  const grant = grants.find(({ name, fencingToken }) => name === PARENT && fencingToken === token)
-  return grants.find((next) => isOfProcess(next) && next.fencingToken > token && next.grantId !== grant?.grantId)
+  let later: Seen[] = []
+  // From the last one on, as it runs after each step: tokens grow, which the simulator checks.
+  for (let place = grants.length - 1; place >= 0; place -= 1) {
+    const grant = grants[place]
+    if (grant?.name !== PARENT) continue
+    if (grant.fencingToken === token) later = later.filter(({ grantId }) => grantId !== grant.grantId)
+    if (grant.fencingToken <= token) break
+    if (isOfProcess(grant)) later.push(grant)
+  }
+  return later.at(-1)
 }
 
 /** Not the grant that keeps the name locked after a release. */
@@ -92,7 +100,7 @@ function faultOfParent(view: ScenarioView, token: bigint, successor: Seen): stri
 }
 
 function graceOf({ grants, shared }: ScenarioView, token: bigint): number | undefined {
-  const grant = grants.find(({ name, fencingToken }) => name === PARENT && fencingToken === token)
+  const grant = grants.findLast(({ name, fencingToken }) => name === PARENT && fencingToken === token)
   return grant === undefined ? undefined : gracesOf(shared).get(grant.owner)
 }
 
