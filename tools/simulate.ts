@@ -10,56 +10,61 @@ import type { SimulationPart, SimulationSum } from './simulation/worker.js'
 const PART = 250
 
 const options = {
-  /** The number of seeds. */
+  /** The number of seeds of a scenario for which none are given. */
   schedules: { type: 'string', default: '10000' },
-  /** The first seed. */
+  /** The first seed of a scenario for which none are given. */
   from: { type: 'string', default: '1' },
-  /** The recipe whose scenario runs, such as `semaphore`; the engine's own workload unless given. */
-  recipe: { type: 'string', default: '' },
-  /** The scenario of leases under leases that runs instead, such as `broken-families`. */
-  families: { type: 'string', default: '' },
   workers: { type: 'string', default: String(availableParallelism()) },
 } as const
 
-const { values } = parseArgs({ options })
+/** Scenarios, each with its seeds, such as `semaphore:251-5000`; the engine's own workload unless given. */
+const { values, positionals } = parseArgs({ options, allowPositionals: true })
 const schedules = wholeNumber('schedules')
 const first = wholeNumber('from')
 const workers = wholeNumber('workers')
 
-const parts: SimulationPart[] = []
-for (let from = first; from < first + schedules; from += PART) {
-  const { recipe, families } = values
-  parts.push({ from, count: Math.min(PART, first + schedules - from), recipe, families })
+interface Range {
+  readonly scenario: string
+  readonly from: number
+  readonly to: number
+  readonly total: SimulationSum
 }
 
-const total: SimulationSum = { schedules: 0, steps: 0, grants: 0, losses: 0, writes: 0, failures: [] }
-const begun = Date.now()
+/** All in the same workers: to compile the engine takes a worker as long as a hundred schedules. */
+const ranges = (positionals.length === 0 ? ['engine'] : positionals).map(rangeOf)
+const parts: (SimulationPart & { readonly range: Range })[] = []
+for (const range of ranges) {
+  const { scenario, to } = range
+  for (let from = range.from; from <= to; from += PART) {
+    parts.push({ scenario, from, count: Math.min(PART, to + 1 - from), range })
+  }
+}
+
 const program = await buildWorker()
 try {
   await Promise.all(Array.from({ length: Math.min(workers, parts.length) }, work))
 } finally {
   rmSync(program, { force: true })
 }
-
-const { steps, grants, losses, writes, failures } = total
-console.log(
-  `seeds ${first} to ${first + schedules - 1}: ${total.schedules} schedules, ${steps} steps, ${grants} grants, ` +
-    `${losses} losses, ${writes} writes, ${failures.length} violations, ${Math.round((Date.now() - begun) / 1000)} s`,
-)
-for (const { seed, check } of failures) console.log(`seed ${seed}: ${check}`)
-process.exitCode = failures.length === 0 ? 0 : 1
+process.exitCode = ranges.every(({ total }) => total.failures.length === 0) ? 0 : 1
 
 /** Runs one worker process until no parts are left. */
 function work(): Promise<void> {
   const worker = fork(program, { execArgv: [] })
   return new Promise((resolve, reject) => {
+    let range: Range | undefined
     const next = (): void => {
       const part = parts.shift()
-      if (part === undefined) worker.disconnect()
-      else worker.send(part)
+      if (part === undefined) {
+        worker.disconnect()
+        return
+      }
+      const { scenario, from, count } = part
+      range = part.range
+      worker.send({ scenario, from, count } satisfies SimulationPart)
     }
     worker.on('message', (sum: SimulationSum) => {
-      add(sum)
+      if (range !== undefined) add(range, sum)
       next()
     })
     worker.once('exit', (code) => (code === 0 ? resolve() : reject(new Error(`a worker exited with code ${code}`))))
@@ -67,22 +72,45 @@ function work(): Promise<void> {
   })
 }
 
-function add(sum: SimulationSum): void {
+function add(range: Range, sum: SimulationSum): void {
+  const { total, scenario, from, to } = range
   total.schedules += sum.schedules
   total.steps += sum.steps
   total.grants += sum.grants
   total.losses += sum.losses
   total.writes += sum.writes
+  total.cpu += sum.cpu
   total.failures.push(...sum.failures)
   for (const { seed, message, svg } of sum.failures) {
-    const drawing = join(tmpdir(), `simulation-${seed}.svg`)
+    const drawing = join(tmpdir(), `simulation-${scenario}-${seed}.svg`)
     writeFileSync(drawing, svg)
     console.log(`${message}\n\ndrawing: ${drawing}\n`)
   }
-  if (total.schedules % (PART * 40) === 0) console.log(`${total.schedules} schedules`)
+  if (total.schedules === to + 1 - from) summarise(range)
+  else if (total.schedules % (PART * 40) === 0) console.log(`${scenario}: ${total.schedules} schedules`)
 }
 
-function wholeNumber(name: Exclude<keyof typeof options, 'recipe' | 'families'>): number {
+function summarise({ scenario, from, to, total }: Range): void {
+  const { steps, grants, losses, writes, failures, cpu } = total
+  console.log(
+    `${scenario}, seeds ${from} to ${to}: ${total.schedules} schedules, ${steps} steps, ${grants} grants, ` +
+      `${losses} losses, ${writes} writes, ${failures.length} violations, ${Math.round(cpu)} s of processor time`,
+  )
+  for (const { seed, check } of failures) console.log(`seed ${seed}: ${check}`)
+}
+
+/** Of a text such as `semaphore:251-5000` or `semaphore`. */
+function rangeOf(text: string): Range {
+  const [scenario = '', seeds = `${first}-${first + schedules - 1}`] = text.split(':')
+  const [from = 0, to = 0] = seeds.split('-').map(Number)
+  if (!Number.isSafeInteger(from) || !Number.isSafeInteger(to) || from < 1 || to < from) {
+    throw new TypeError(`the seeds must be two whole numbers, such as engine:1-1000, not '${text}'`)
+  }
+  const total = { schedules: 0, steps: 0, grants: 0, losses: 0, writes: 0, cpu: 0, failures: [] }
+  return { scenario, from, to, total }
+}
+
+function wholeNumber(name: keyof typeof options): number {
   const value = Number(values[name])
   if (Number.isSafeInteger(value) && value > 0) return value
   throw new TypeError(`--${name} must be a positive whole number, not '${values[name]}'`)

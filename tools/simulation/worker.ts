@@ -2,12 +2,10 @@ import { SimulationError, type SimulationOptions, simulate } from '@leasehold/si
 
 /** A range of seeds, for one worker to run. */
 export interface SimulationPart {
+  /** `engine` for its own workload, a scenario of leases under leases such as `broken-families`, or a recipe. */
+  readonly scenario: string
   readonly from: number
   readonly count: number
-  /** The recipe whose scenario runs; empty for the engine's own workload. */
-  readonly recipe: string
-  /** The scenario of leases under leases that runs instead, if not empty. */
-  readonly families: string
 }
 
 /** The result of a range of seeds. */
@@ -17,6 +15,8 @@ export interface SimulationSum {
   grants: number
   losses: number
   writes: number
+  /** Processor time in seconds. */
+  cpu: number
   failures: { readonly seed: number; readonly check: string; readonly message: string; readonly svg: string }[]
 }
 
@@ -28,9 +28,10 @@ process.on('message', (part: SimulationPart) => {
   void runPart(part).then((sum) => process.send?.(sum))
 })
 
-async function runPart({ from, count, recipe, families }: SimulationPart): Promise<SimulationSum> {
-  const options = families === '' ? await recipeOf(recipe) : await familyOf(families)
-  const sum = { schedules: 0, steps: 0, grants: 0, losses: 0, writes: 0, failures: [] as SimulationSum['failures'] }
+async function runPart({ scenario, from, count }: SimulationPart): Promise<SimulationSum> {
+  const options = await optionsOf(scenario)
+  const sum: SimulationSum = { schedules: 0, steps: 0, grants: 0, losses: 0, writes: 0, cpu: 0, failures: [] }
+  const begun = process.cpuUsage()
   for (let seed = from; seed < from + count; seed += 1) {
     sum.schedules += 1
     try {
@@ -44,19 +45,17 @@ async function runPart({ from, count, recipe, families }: SimulationPart): Promi
       sum.failures.push({ seed, check: error.check, message: error.message, svg: error.svg() })
     }
   }
+  const { user, system } = process.cpuUsage(begun)
+  sum.cpu = (user + system) / 1e6
   return sum
 }
 
-async function recipeOf(recipe: string): Promise<Omit<SimulationOptions, 'seed'>> {
-  if (recipe === '') return {}
-  const { scenario } = await import(`../../packages/recipes/test/${recipe}/scenario.ts`)
-  return { workload: scenario }
-}
-
-async function familyOf(name: string): Promise<Omit<SimulationOptions, 'seed'>> {
+async function optionsOf(name: string): Promise<Omit<SimulationOptions, 'seed'>> {
+  if (name === 'engine') return {}
   const { familyFaults, familyScenarios } = await import('../../testing/simulator/test/families.js')
-  const workload = Object.entries(familyScenarios).find(([known]) => known === name)?.[1]
-  if (workload === undefined) throw new TypeError(`there are ${Object.keys(familyScenarios)}, not '${name}'`)
+  const family = Object.entries(familyScenarios).find(([known]) => known === name)?.[1]
   // An observed store times no parents of other processes.
-  return { workload, store: 'server-timed', faults: familyFaults }
+  if (family !== undefined) return { workload: family, store: 'server-timed', faults: familyFaults }
+  const { scenario } = await import(`../../packages/recipes/test/${name}/scenario.ts`)
+  return { workload: scenario }
 }
