@@ -49,14 +49,14 @@ export function findFamilyFault(view: ScenarioView): string | undefined {
   for (const { kind, of, owner } of active) {
     if (kind === 'child') {
       if (!parents.some((parent) => parent.owner === owner)) return `${owner} holds a child without its parent`
-    } else {
-      const successor = successorOf(view, BigInt(of))
-      const find = kind === 'remote' ? faultOfChild : faultOfParent
-      const fault = successor && find(view, BigInt(of), successor)
-      if (fault !== undefined)
-        return `${owner} ${fault}: ${successor?.owner} was granted it by ${successor?.fencingToken}`
+      continue
     }
-    if (kind === 'remote' && graceOf(view, BigInt(of)) === undefined) {
+    const token = BigInt(of)
+    const successor = successorOf(view, token)
+    const find = kind === 'remote' ? faultOfChild : faultOfParent
+    const fault = successor && find(view, token, successor)
+    if (fault !== undefined) return `${owner} ${fault}: ${successor?.owner} was granted it by ${successor?.fencingToken}`
+    if (kind === 'remote' && graceOf(view, token) === undefined) {
       return `${owner} holds a child of grant ${of}, which declares no grace`
     }
   }
@@ -69,22 +69,32 @@ type Seen = ScenarioView['grants'][number]
  * The next grant of the parent. A request that arrives a second time, late and after a break, gets a new token under the same
  * grant id: that is the same claim of the same owner.
  */
-function successorOf({ grants }: ScenarioView, token: bigint): Seen | undefined {
-  let later: Seen[] = []
+function successorOf(view: ScenarioView, token: bigint): Seen | undefined {
+  const later: Seen[] = []
+  const parents = parentGrants(view)
   // From the last one on, as it runs after each step: tokens grow, which the simulator checks.
-  for (let place = grants.length - 1; place >= 0; place -= 1) {
-    const grant = grants[place]
-    if (grant?.name !== PARENT) continue
-    if (grant.fencingToken === token) later = later.filter(({ grantId }) => grantId !== grant.grantId)
-    if (grant.fencingToken <= token) break
+  for (let place = parents.length - 1; place >= 0; place -= 1) {
+    const grant = parents[place]
+    if (grant === undefined || grant.fencingToken < token) break
+    if (grant.fencingToken === token) return later.findLast(({ grantId }) => grantId !== grant.grantId)
     if (isOfProcess(grant)) later.push(grant)
   }
   return later.at(-1)
 }
 
+/** The grants of the parent. Those of its children are many more. */
+function parentGrants({ grants, shared }: ScenarioView): readonly Seen[] {
+  const known = entryOf(shared, 'grants of the parent', () => ({ seen: 0, parents: [] as Seen[] }))
+  for (; known.seen < grants.length; known.seen += 1) {
+    const grant = grants[known.seen]
+    if (grant?.name === PARENT) known.parents.push(grant)
+  }
+  return known.parents
+}
+
 /** Not the grant that keeps the name locked after a release. */
-function isOfProcess({ name, owner }: Seen): boolean {
-  return name === PARENT && owner.startsWith('node-')
+function isOfProcess({ owner }: Seen): boolean {
+  return owner.startsWith('node-')
 }
 
 function faultOfChild(view: ScenarioView, token: bigint, successor: Seen): string | undefined {
@@ -99,9 +109,9 @@ function faultOfParent(view: ScenarioView, token: bigint, successor: Seen): stri
   return isBrokenWithin(view, token, successor, ttl) ? undefined : `holds the parent by ${token}`
 }
 
-function graceOf({ grants, shared }: ScenarioView, token: bigint): number | undefined {
-  const grant = grants.findLast(({ name, fencingToken }) => name === PARENT && fencingToken === token)
-  return grant === undefined ? undefined : gracesOf(shared).get(grant.owner)
+function graceOf(view: ScenarioView, token: bigint): number | undefined {
+  const grant = parentGrants(view).findLast(({ fencingToken }) => fencingToken === token)
+  return grant === undefined ? undefined : gracesOf(view.shared).get(grant.owner)
 }
 
 /** Whether the grant, or the one that kept the name locked after it, was broken within this time, with a shorter period. */
