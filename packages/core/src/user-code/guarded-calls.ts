@@ -67,8 +67,15 @@ export function guardRandom(random: () => number, report: (error: unknown) => vo
 }
 
 function numberFrom(read: () => unknown, source: string, report: Report): number | undefined {
-  const value = readGuarded(read, report)
+  let value: unknown
+  try {
+    value = read()
+  } catch (error) {
+    report(error)
+  }
   if (typeof value === 'number' && !Number.isNaN(value)) return value
+  // Reports the rejection of a promise.
+  callGuarded(() => value, report)
   report(new LeaseConfigurationError(`${source} must return a number, not ${shownValue(value)}`))
   return undefined
 }
