@@ -101,6 +101,7 @@ export class RunMonitor {
 
   /** A run that has ended has freed its grant. */
   #lookAtSettled(): void {
+    if (this.#settled.size === 0) return
     for (const run of this.#settled) {
       const { lease, fencingToken } = run
       const isHeld = fencingToken !== undefined && lease.fencingToken === fencingToken
@@ -111,6 +112,7 @@ export class RunMonitor {
 
   /** Runs begin in the order of their calls. A run that was given up meanwhile has settled by now. */
   #lookAtOrder(): void {
+    if (this.#overtaken.size === 0) return
     for (const [run, earlier] of this.#overtaken) {
       if (earlier.some(({ work, isSettled }) => work === 'not begun' && !isSettled)) {
         this.#monitor.fail('run-overtaken', `by a later one: ${of(run.lease)}`)
