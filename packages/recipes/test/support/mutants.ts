@@ -36,7 +36,8 @@ export function describeMutants(hunter: URL, mutants: readonly RecipeMutant[]): 
     for (const [place, { name, edits, caughtBy: by }] of mutants.entries()) {
       const expected: readonly string[] = 'law' in by ? [by.law] : by.check
       it(`${name}: ${expected.join(' or ')}`, { timeout: 900_000 }, async () => {
-        const caught = await caughtBy(hunter, edits, join(folder, `${place}.mjs`), 'law' in by ? 'laws' : 'simulator')
+        const how = 'law' in by ? ['laws', by.law] : ['simulator']
+        const caught = await caughtBy(hunter, edits, join(folder, `${place}.mjs`), ...how)
         expect(
           caught.some((one) => expected.includes(one)),
           `caught by: ${caught.join(', ')}`,
@@ -46,8 +47,8 @@ export function describeMutants(hunter: URL, mutants: readonly RecipeMutant[]): 
   })
 }
 
-async function caughtBy(hunter: URL, edits: readonly Edit[], bundle: string, how: string): Promise<string[]> {
+async function caughtBy(hunter: URL, edits: readonly Edit[], bundle: string, ...how: string[]): Promise<string[]> {
   await bundleWithEdits({ entry: fileURLToPath(hunter), sources, edits }, bundle)
-  const { stdout } = await promisify(execFile)(process.execPath, [bundle, how])
+  const { stdout } = await promisify(execFile)(process.execPath, [bundle, ...how])
   return JSON.parse(stdout)
 }

@@ -14,9 +14,10 @@ export async function buildMutant({ edits }: Pick<Mutant, 'edits'>, outfile: str
 
 /**
  * Runs a bundle, and resolves with the laws or checks that caught the bug: by the `laws`, by the `simulator`, by the simulator with one
- * kind of faults, or by one plan of the simulator, as JSON.
+ * kind of faults, or by one plan of the simulator, as JSON. `law`: the law that is expected to catch it; if it does, no other is checked.
  */
-export async function hunt(bundle: string, how: string): Promise<Catch> {
-  const { stdout } = await promisify(execFile)(process.execPath, [bundle, how])
+export async function hunt(bundle: string, how: string, law?: string): Promise<Catch> {
+  const args = law === undefined ? [how] : [how, law]
+  const { stdout } = await promisify(execFile)(process.execPath, [bundle, ...args])
   return JSON.parse(stdout)
 }

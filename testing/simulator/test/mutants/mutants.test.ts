@@ -28,7 +28,8 @@ describe('deliberate bugs are caught', () => {
     it(`${name}: ${by.join(' or ')}`, { timeout: 900_000 }, async () => {
       const bundle = join(folder, `${place}.mjs`)
       await buildMutant({ edits }, bundle)
-      const caught = await hunt(bundle, 'law' in caughtBy ? 'laws' : (caughtBy.under ?? 'simulator'))
+      const caught =
+        'law' in caughtBy ? await hunt(bundle, 'laws', caughtBy.law) : await hunt(bundle, caughtBy.under ?? 'simulator')
       expect(
         caught.caughtBy.some((one) => (by as readonly string[]).includes(one)),
         caught.caughtBy.join(),
