@@ -6,6 +6,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   recipes: ['core'],
   // The simulator is not published: it becomes a part of the test kit.
   testkit: ['core', 'simulator'],
+  'redis-quorum': ['core', 'redis'],
   'self-fence': ['core'],
   'heartbeat-thread': ['core'],
 }

@@ -8,14 +8,11 @@ const NO_METADATA: Metadata = Object.freeze({})
 /** The answer of the script to one operation: a word, or a word and its details. */
 export type Answer = string | readonly string[]
 
-/**
- * In `previous` of a member of a quorum: the fencing token of the holder that left the metadata. A quorum needs it to find
- * the latest among the metadata of its members, and removes it.
- */
-export const TOKEN_KEY = '\0token'
+/** Reads the metadata that the last holder left: `<token> <metadata>`, and in a second line the reason of a break. */
+export type ReadLeft = (left: string) => Metadata
 
 /** The record at the end of an answer, if there is one; `skip` is the number of words before it. */
-export function recordIn(answer: Answer, name: string, isMember: boolean, skip = 1): LeaseRecord | undefined {
+export function recordIn(answer: Answer, name: string, readLeft: ReadLeft = leftIn, skip = 1): LeaseRecord | undefined {
   const [
     state,
     grantId = '',
@@ -38,7 +35,7 @@ export function recordIn(answer: Answer, name: string, isMember: boolean, skip =
     ttl: durationIn(ttl),
     state: state as LeaseState,
     metadata: metadataIn(metadata, reason),
-    ...previousIn(left, isMember),
+    ...previousIn(left, readLeft),
     ...(remaining === '' ? {} : { remaining: durationIn(remaining) }),
     ...(granted === '' ? {} : { grantedAt: Math.floor(Number(granted) / 1_000) }),
     ...(waiters === '' ? {} : { waiters: Number(waiters) }),
@@ -50,11 +47,11 @@ export type Claim = Omit<Grant, 'fencingToken'>
 
 /** The holder of the name, as a property of an outcome. */
 function holderIn(name: string, answer: Answer, skip: number): { holder?: LeaseRecord } {
-  const holder = recordIn(answer, name, false, skip)
+  const holder = recordIn(answer, name, leftIn, skip)
   return holder === undefined ? {} : { holder }
 }
 
-export function acquireOutcome(answer: Answer, claim: Claim, isMember: boolean): AcquireOutcome {
+export function acquireOutcome(answer: Answer, claim: Claim, readLeft: ReadLeft): AcquireOutcome {
   const { name, owner, grantId, ttl } = claim
   // The fast path returns only the token if the last holder left no metadata.
   if (typeof answer === 'string') {
@@ -65,7 +62,7 @@ export function acquireOutcome(answer: Answer, claim: Claim, isMember: boolean):
   return {
     granted: true,
     grant: { name, owner, grantId, fencingToken: BigInt(token), ttl },
-    ...previousIn(left, isMember),
+    ...previousIn(left, readLeft),
   }
 }
 
@@ -76,18 +73,6 @@ export function renewOutcome(answer: Answer, name: string): RenewOutcome {
 
 export function releaseOutcome(answer: Answer, name: string): ReleaseOutcome {
   return answer === 'released' ? RELEASED : { released: false, ...holderIn(name, answer, 1) }
-}
-
-/** The floor of a member of a quorum, and its clock, in microseconds. */
-export interface Floor {
-  /** `undefined` if the member has lost its data, or was never used. */
-  readonly floor: bigint | undefined
-  readonly now: bigint
-}
-
-export function floorOutcome(answer: Answer): Floor {
-  const [, floor = '', now = '0'] = answer
-  return { floor: floor === '' ? undefined : BigInt(floor), now: BigInt(now) }
 }
 
 /** A duration as the script writes it. */
@@ -109,24 +94,18 @@ export function toGrantId(grantId: string): string {
   return grantId === '' ? '%' : encodeURIComponent(grantId)
 }
 
-/** `previous` as a member of a quorum stores it: the token of the holder that left it, then its metadata. */
-export function toPrevious(previous: Metadata | undefined): string {
-  if (previous === undefined) return ''
-  const { [TOKEN_KEY]: token = '0', ...metadata } = previous
-  return `${token} ${JSON.stringify(metadata)}`
-}
-
 function metadataIn(text: string, reason = ''): Metadata {
   const metadata = text === '' ? {} : (JSON.parse(text) as Metadata)
   return reason === '' ? metadata : { ...metadata, breakReason: reason }
 }
 
-/** `<token> <metadata>`, and in a second line the reason of the break that ended the grant. */
-function previousIn(left: string, isMember: boolean): { previous?: Metadata } {
-  if (left === '') return {}
-  const space = left.indexOf(' ')
+function previousIn(left: string, readLeft: ReadLeft): { previous?: Metadata } {
+  return left === '' ? {} : { previous: readLeft(left) }
+}
+
+/** See `ReadLeft`. */
+export function leftIn(left: string): Metadata {
   const end = left.indexOf('\n')
-  const text = left.slice(space + 1, end < 0 ? undefined : end)
-  const metadata = metadataIn(text, end < 0 ? '' : left.slice(end + 1))
-  return { previous: isMember ? { ...metadata, [TOKEN_KEY]: left.slice(0, space) } : metadata }
+  const text = left.slice(left.indexOf(' ') + 1, end < 0 ? undefined : end)
+  return metadataIn(text, end < 0 ? '' : left.slice(end + 1))
 }

@@ -8,8 +8,7 @@ export type {
   NodeRedisSentinelClient,
   RedisClient,
 } from './client/redis-client.js'
-export { RedisQuorumStore } from './quorum/redis-quorum-store.js'
 export { type FencedCommand, type FencedScript, RedisGuard } from './redis-guard.js'
 export { redisLease } from './redis-lease.js'
-export { RedisLeaseStore, type RedisLeaseStoreOptions } from './redis-lease-store.js'
-export { type RedisOptions, redisOptions } from './redis-options.js'
+export { RedisLeaseStore } from './redis-lease-store.js'
+export { type RedisLeaseStoreOptions, type RedisOptions, redisOptions } from './redis-options.js'

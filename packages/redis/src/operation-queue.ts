@@ -7,7 +7,7 @@ import { hashTag } from './client/key-slot.js'
 import { closedError, type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
 import type { NodeTraffic } from './client/traffic.js'
 import { failureOf } from './failure-of.js'
-import { leaseScript, leaseScriptSha } from './script/lease-script.js'
+import type { LeaseScript } from './script/lease-script.js'
 
 /**
  * How many calls of the script for single callers are under way at most, so that client and server work at the same time, but
@@ -31,6 +31,7 @@ const SCATTERED = /TRYAGAIN|Too many Cluster redirections/
 
 /** The part of a call that is the same for all operations. */
 export interface CallContext {
+  readonly script: LeaseScript
   /** How long a record is kept after its lease has ended, in milliseconds. */
   readonly recordLife: number
   /** The channel of the turns of this store. */
@@ -75,16 +76,18 @@ export class OperationQueue {
   readonly #clock: Clock
   readonly #clustered: boolean
   readonly #prelude: readonly [life: string, caller: string]
+  readonly #script: LeaseScript
   readonly #floorKey: string | undefined
   readonly #requests: Requests<Query, readonly Answer[]>
 
-  constructor(connection: LazyConnection, clock: Clock, { recordLife, channel, clustered, floorKey }: CallContext) {
+  constructor(connection: LazyConnection, clock: Clock, context: CallContext) {
+    const { script, recordLife, channel, clustered, floorKey } = context
     this.#connection = connection
     this.#clock = clock
     this.#clustered = clustered
+    this.#script = script
     this.#floorKey = floorKey
-    const place = `${clustered ? 'clustered' : 'single'} ${floorKey === undefined ? 'alone' : 'member'}`
-    this.#prelude = [String(recordLife * 1_000), `${channel} ${place}`]
+    this.#prelude = [String(recordLife * 1_000), `${channel} ${clustered ? 'clustered' : 'single'}`]
     this.#requests = new Requests(
       {
         most: clustered ? Number.POSITIVE_INFINITY : CALLS,
@@ -198,8 +201,8 @@ export class OperationQueue {
     const each = isShared && name === 'renew' ? [args.join(' ')] : args
     each.unshift(life, isShared ? `${caller} ${name}` : caller)
     return isByText
-      ? { command: 'EVAL', script: leaseScript, keys, args: each }
-      : { command: 'EVALSHA', script: leaseScriptSha, keys, args: each }
+      ? { command: 'EVAL', script: this.#script.text, keys, args: each }
+      : { command: 'EVALSHA', script: this.#script.sha, keys, args: each }
   }
 
   #outcomeOf<T>({ leaseName, toOutcome }: Request<T>, answer: Answer | undefined): T {

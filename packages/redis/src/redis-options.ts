@@ -1,5 +1,23 @@
-import { LeaseConfigurationError } from '@leasehold/core'
-import { type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
+import { type Clock, LeaseConfigurationError } from '@leasehold/core'
+import { checkOptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
+
+/** Durations are milliseconds. */
+export interface RedisLeaseStoreOptions {
+  /** Begins all keys and channels; `leasehold:` unless given. With a hash tag, all leases of a cluster are in one slot. */
+  readonly prefix?: string | undefined
+  /** How long the record of a name, with its fencing token, is kept after its lease has ended; 7 days unless given. */
+  readonly recordLife?: number | undefined
+  /** The machine's clock unless given. It is used only for time limits and pauses. */
+  readonly clock?: Clock | undefined
+  /** Random numbers from 0 to 1, 1 excluded, for pauses; `Math.random` unless given. */
+  readonly random?: (() => number) | undefined
+}
+
+/** Throws a `LeaseConfigurationError` for an unknown option. */
+export function checkStoreOptions(of: string, options: RedisLeaseStoreOptions, store: string): void {
+  const names = { prefix: true, recordLife: true, clock: true, random: true } as const
+  checkOptionNames<RedisLeaseStoreOptions>(of, options, names, { store })
+}
 
 /** The options of a block with `lease-class = "@leasehold/redis"`. */
 export const redisOptions = new ProviderOptions('redis', {
@@ -20,10 +38,6 @@ export const redisOptions = new ProviderOptions('redis', {
     description: '`host:port` of the Sentinels that know the master, instead of a host in `url`; needs `masterName`.',
   },
   masterName: { type: 'text', description: 'The name that the Sentinels have for the master.' },
-  quorum: {
-    type: 'texts',
-    description: 'The URLs of independent servers, a majority of which holds a lease; instead of `url`.',
-  },
   prefix: {
     type: 'text',
     default: '"leasehold:"',
@@ -41,18 +55,15 @@ export const redisOptions = new ProviderOptions('redis', {
 export type RedisOptions = OptionsOf<(typeof redisOptions)['declarations']>
 
 /** Throws a `LeaseConfigurationError` if options exclude each other or have an invalid address. It shows no secret. */
-export function checkOptions({ url, cluster, sentinels, masterName, quorum }: RedisOptions): void {
-  const ways = [cluster === true && 'cluster', sentinels && 'sentinels', quorum && 'quorum'].filter(Boolean)
-  if (ways.length > 1) throw wrong(`${ways.join(' and ')} exclude each other: keep one of them`)
-  if (quorum !== undefined && url !== undefined) throw wrong('quorum has the URLs of all servers: remove url')
+export function checkOptions({ url, cluster, sentinels, masterName }: Partial<RedisOptions>): void {
+  if (cluster === true && sentinels) throw wrong('cluster and sentinels exclude each other: keep one of them')
   if ((sentinels === undefined) !== (masterName === undefined)) {
     throw wrong(
       'sentinels and master-name need each other: give the addresses of the Sentinels and their name of the master',
     )
   }
   for (const sentinel of sentinels ?? []) parseAddress(sentinel)
-  if (url !== undefined) checkUrl('url', url)
-  for (const member of quorum ?? []) checkUrl('quorum', member)
+  if (url !== undefined) checkUrl(url)
 }
 
 /** The host and the port of `host:port`. */
@@ -63,12 +74,12 @@ export function parseAddress(address: string): { readonly host: string; readonly
 }
 
 /** The error must not show the URL: it may have a password in it. */
-function checkUrl(key: string, url: string): void {
+function checkUrl(url: string): void {
   if (URL.canParse(url)) {
     const { protocol, pathname } = new URL(url)
     if ((protocol === 'redis:' || protocol === 'rediss:') && /^\/?\d*$/.test(pathname)) return
   }
-  throw wrong(`${key} must be like redis://[username[:password]@]host[:port][/database], or rediss: for TLS`)
+  throw wrong('url must be like redis://[username[:password]@]host[:port][/database], or rediss: for TLS')
 }
 
 export function wrong(message: string, cause?: unknown): LeaseConfigurationError {

@@ -116,7 +116,6 @@ describeRedis('a lease of a configuration', () => {
       { url: 'redis://:s3cr3t@127.0.0.1:1' },
       { url: 'http://:s3cr3t@127.0.0.1' },
       { url: 'redis://:s3cr3t@127.0.0.1/not-a-number' },
-      { quorum: ['redis://127.0.0.1', '//:s3cr3t@'] },
     ]) {
       seen.push(await acquired(block).catch((error: unknown) => error))
     }
@@ -131,8 +130,7 @@ describeRedis('a lease of a configuration', () => {
 describe('an invalid configuration', () => {
   it.each([
     [{ url: 'localhost:6379' }, /url must be like redis:\/\//],
-    [{ url: 'redis://a', quorum: ['redis://b'] }, /remove url/],
-    [{ cluster: 'on', quorum: ['redis://b'] }, /cluster and quorum exclude each other/],
+    [{ sentinels: ['a:26379'], 'master-name': 'm', cluster: 'on' }, /cluster and sentinels exclude each other/],
     [{ sentinels: ['a:26379'] }, /sentinels and master-name need each other/],
     [{ sentinels: ['a'], 'master-name': 'm' }, /list of host:port, not 'a'/],
     [{ url: 'redis://a', 'ca-file': '/nowhere.pem' }, /begin the URL with rediss:/],

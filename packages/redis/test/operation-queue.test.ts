@@ -7,6 +7,7 @@ import type { Connection } from '../src/client/connection.js'
 import { LazyConnection } from '../src/client/lazy-connection.js'
 import { Traffic } from '../src/client/traffic.js'
 import { OperationQueue } from '../src/operation-queue.js'
+import { leaseScript } from '../src/script/lease-script.js'
 
 /** Counts the calls of a connection whose first call fails with this message after the time limit. */
 async function callsAfter(
@@ -33,7 +34,7 @@ async function callsAfter(
   const adapter = { clustered: false, keyPrefix: '', newConnection: () => connection, run: () => Promise.resolve() }
   const lazy = new LazyConnection(adapter, systemClock)
   await lazy.connect()
-  const context = { recordLife: 1_000, channel: 'c', clustered: false }
+  const context = { script: leaseScript, recordLife: 1_000, channel: 'c', clustered: false }
   const queue = new OperationQueue(lazy, systemClock, context)
   const request = { operation: 'read', leaseName: 'job', key: 'k', args: '', toOutcome: () => 0 }
   const asking = limits.map((limit) => queue.run(request, limit))
@@ -79,7 +80,12 @@ describe('a crowd of operations', () => {
     const adapter = { clustered, keyPrefix: '', newConnection: () => connection, run: () => Promise.resolve() }
     const lazy = new LazyConnection(adapter, systemClock)
     await lazy.connect()
-    const queue = new OperationQueue(lazy, systemClock, { recordLife: 1_000, channel: 'c', clustered })
+    const queue = new OperationQueue(lazy, systemClock, {
+      script: leaseScript,
+      recordLife: 1_000,
+      channel: 'c',
+      clustered,
+    })
     const request = { operation: 'read', leaseName: 'job', key: '{k}', args: '', toOutcome: () => 0 }
     const run = (count: number, call = new AbortableCall()): Promise<number>[] =>
       Array.from({ length: count }, () => queue.run(request, call))
@@ -170,7 +176,12 @@ describe('a connection over which an operation has timed out', () => {
     const adapter = { clustered: false, keyPrefix: '', newConnection, run: () => Promise.resolve() }
     const lazy = new LazyConnection(adapter, clock)
     const connection = await lazy.connect()
-    const queue = new OperationQueue(lazy, clock, { recordLife: 1_000, channel: 'c', clustered: false })
+    const queue = new OperationQueue(lazy, clock, {
+      script: leaseScript,
+      recordLife: 1_000,
+      channel: 'c',
+      clustered: false,
+    })
     const run = (count = 1, call = new AbortableCall()): Promise<unknown> => {
       const request = { operation: 'read', leaseName: 'job', key: '{k}', args: '', toOutcome: () => 0 }
       return Promise.allSettled(Array.from({ length: count }, () => queue.run(request, call)))

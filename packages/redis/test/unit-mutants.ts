@@ -27,14 +27,6 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'over a silent connection ends with the first caller',
   },
   {
-    title: 'quorum: a server is repaired from fewer than a majority of records',
-    file: 'src/quorum/heartbeats.ts',
-    find: 'if (records.length < majority) return',
-    replace: 'if (records.length < 1) return',
-    test: 'test/quorum/repairs.test.ts',
-    name: 'waits until a majority can be read',
-  },
-  {
     title: 'transport: a server with TLS is said not to speak it',
     file: 'src/client/transport.ts',
     find: "resolve(/^[+-]/.test(data.toString('latin1')))",

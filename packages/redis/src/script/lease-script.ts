@@ -4,35 +4,50 @@ import { lineLua } from './line.js'
 import { operationsLua } from './operations.js'
 import { recordLua } from './record.js'
 
+/** A script, and the hash by which the server knows it after its first run. */
+export interface LeaseScript {
+  readonly text: string
+  readonly sha: string
+}
+
 /** Creates the function for all operations that the fast path does not answer. */
-const slowPathLua = `
+function slowPathLua(moreOperations: string): string {
+  return `
 (function()
 local CHANNEL, CLUSTERED = string.match(ARGV[2], '^%S+'), cluster == 'clustered'
 ${recordLua}
 ${lineLua}
 ${operationsLua}
-return perform
+${moreOperations}
+return function(key, lease, operation, args)
+  local record = find(key, lease)
+  local answer = operations[operation](record, args)
+  if record.is_changed then store(record) end
+  return answer, record.is_changed
+end
 end)()
 `
+}
 
 /**
- * The script for all operations on leases. KEYS has the key of each operation; for a member of a quorum, the last key is the
- * floor of its fencing tokens. ARGV has the life of records after their end in microseconds, then the channel of the caller,
- * `single` or `clustered`, and `alone` or `member`, then for each operation its name and its arguments, separated by spaces; if
- * all operations have the same name, it is instead the fourth word of the second argument. The argument of a renewal is one
- * word, and those of several renewals are one argument, separated by spaces. The script returns a string or an array of strings
- * for each operation, and a single string for renewals that have all succeeded. It uses no time of a client.
+ * The script for all operations on leases. KEYS has the key of each operation. ARGV has the life of records after their end in
+ * microseconds, then the channel of the caller and `single` or `clustered`, then for each operation its name and its arguments,
+ * separated by spaces; if all operations have the same name, it is instead the third word of the second argument. The argument
+ * of a renewal is one word, and those of several renewals are one argument, separated by spaces. The script returns a string or
+ * an array of strings for each operation, and a single string for renewals that have all succeeded. It uses no time of a client.
+ *
+ * `floorLua` declares `floor_key` and `floor`: nil where fencing tokens have no floor.
  */
-export const leaseScript = `
+export function scriptOf(floorLua: string, moreOperations: string): LeaseScript {
+  const text = `
 local FOREVER, AVAILABLE, LEASED, NINE, SPACE = '9999999999999999', 97, 108, 57, 32
 local str_find, str_sub, str_byte = string.find, string.sub, string.byte
 -- Grant id, ttl, whether to queue, metadata (JSON has no line breaks) and owner.
 local CLAIM = '^(%S+) (%S+) (%S+) ([^\\n]*)\\n(.*)$'
 local life = tonumber(ARGV[1])
 local now, micros, slow_path, unproven, last_ttl, renewed, least
-local cluster, role, shared = string.match(ARGV[2], '^%S+ (%a+) (%a+) ?(%a*)$')
-local floor_key = role == 'member' and KEYS[#KEYS] or nil
-local floor = floor_key and tonumber(redis.call('HGET', floor_key, 'floor') or nil)
+local cluster, shared = string.match(ARGV[2], '^%S+ (%a+) ?(%a*)$')
+${floorLua}
 local next_id = shared == 'renew' and string.gmatch(ARGV[3], '%S+')
 local answers, unlike = { false }, shared ~= 'renew'
 for i = 1, floor_key and #KEYS - 1 or #KEYS do
@@ -42,7 +57,7 @@ for i = 1, floor_key and #KEYS - 1 or #KEYS do
   if type(lease) == 'table' then answer = lease end
 ${fastPathLua}
   if not answer then
-    slow_path = slow_path or ${slowPathLua}
+    slow_path = slow_path or ${slowPathLua(moreOperations)}
     local is_done, result, has_written = pcall(slow_path, key, lease, operation, args)
     if not has_written then unproven = key end
     answer = is_done and result or { err = type(result) == 'table' and result.err or tostring(result) }
@@ -59,6 +74,7 @@ if unproven then
 end
 return unlike and answers or 'renewed'
 `
+  return { text, sha: createHash('sha1').update(text).digest('hex') }
+}
 
-/** The hash by which the server knows the script after its first run. */
-export const leaseScriptSha = createHash('sha1').update(leaseScript).digest('hex')
+export const leaseScript = scriptOf('local floor_key, floor', '')

@@ -115,7 +115,11 @@ export function claimOf(grantId: string, request: Partial<AcquireRequest> = {}):
 }
 
 /** A grant that nothing stands in the way of. */
-export async function granted(store: LeaseStore, grantId: string, request?: Partial<AcquireRequest>): Promise<Grant> {
+export async function granted(
+  store: Pick<LeaseStore, 'acquire'>,
+  grantId: string,
+  request?: Partial<AcquireRequest>,
+): Promise<Grant> {
   const outcome = await store.acquire(claimOf(grantId, request), never)
   if (!outcome.granted) throw new Error(`held by ${outcome.holder?.owner}`)
   return outcome.grant

@@ -1,6 +1,6 @@
 import type { LeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
-import { RedisQuorumStore } from '@leasehold/redis'
+import { RedisQuorumLeaseStore } from '@leasehold/redis-quorum'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { RedisServer } from '@leasehold/testing/redis-server'
 import { leaseLaws, leasesOver, type StoreSubject, storeLaws } from '@leasehold/testkit'
@@ -14,12 +14,12 @@ const SHARED = 12
 describeRedis('a quorum of three servers', () => {
   let servers: RedisServer[] = []
   let clients: Redis[] = []
-  const shared: RedisQuorumStore[] = []
+  const shared: RedisQuorumLeaseStore[] = []
 
   beforeAll(async () => {
     servers = await Promise.all([RedisServer.start(), RedisServer.start(), RedisServer.start()])
     clients = servers.map(({ port }) => new Redis(port, { lazyConnect: true }))
-    for (let client = 0; client < SHARED; client += 1) shared.push(new RedisQuorumStore(clients))
+    for (let client = 0; client < SHARED; client += 1) shared.push(new RedisQuorumLeaseStore(clients))
     await Promise.all(shared.map((store) => store.read('nothing', new AbortableCall())))
   })
 
@@ -42,7 +42,7 @@ describeRedis('a quorum of three servers', () => {
     ttl: 4_000,
     clients: true,
     serverTime: true,
-    start: () => ({ open: () => new RedisQuorumStore(clients), delete: remove, copy }),
+    start: () => ({ open: () => new RedisQuorumLeaseStore(clients), delete: remove, copy }),
   }
   const ofShared: StoreSubject = {
     ...quorum,
@@ -71,7 +71,7 @@ describeRedis('a quorum of three servers', () => {
 })
 
 /** A store for one trial, which does not close it. */
-function lent(store: RedisQuorumStore | undefined): LeaseStore {
+function lent(store: RedisQuorumLeaseStore | undefined): LeaseStore {
   if (store === undefined) throw new Error('there are no servers')
   const { kind, limits } = store
   return {

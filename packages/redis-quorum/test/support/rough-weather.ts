@@ -1,7 +1,7 @@
 import { LeaseSettings, StoreLease, TimeoutSettings } from '@leasehold/core'
 import { Random } from '@leasehold/simulator'
 import { VirtualClock, VirtualTime } from '@leasehold/testkit'
-import { RedisQuorumStore } from '../../../src/quorum/redis-quorum-store.js'
+import { RedisQuorumLeaseStore } from '../../src/redis-quorum-lease-store.js'
 import { FakeMember, FakeServer, type Way } from './fake-server.js'
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} }
@@ -63,7 +63,7 @@ export async function roughWeather(seed: number, size: number, duration: number,
     const clock = new VirtualClock({ time, drift: drift() })
     const members = servers.map((server) => new FakeMember(server, clock, () => wayOf(random)))
     const timeouts = new TimeoutSettings({ heartbeatTimeout: 2_000, heartbeatInterval: 300, operationTimeout: 300 })
-    const store = new RedisQuorumStore(members, { clock })
+    const store = new RedisQuorumLeaseStore(members, { clock })
     const lease = new StoreLease(new LeaseSettings({ name: 'job', owner, timeouts }), store, {
       clock,
       logger,

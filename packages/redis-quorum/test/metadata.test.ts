@@ -1,17 +1,17 @@
 import type { LeaseStore, Metadata } from '@leasehold/core'
 import { AbortableCall, type RenewOutcome } from '@leasehold/core/store'
-import { RedisQuorumStore } from '@leasehold/redis'
+import { RedisQuorumLeaseStore } from '@leasehold/redis-quorum'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
-import { claimOf, granted, Scene } from '../support/scene.js'
+import { claimOf, granted, Scene } from '../../redis/test/support/scene.js'
 
 const KEY = 'leasehold:{job}'
 
 interface Quorum {
-  readonly store: RedisQuorumStore
+  readonly store: RedisQuorumLeaseStore
   readonly servers: readonly RedisServer[]
   /** Cuts one server off from the store, and lets it back. */
   cutOff(place: number): void
@@ -22,7 +22,7 @@ async function during(test: (quorum: Quorum) => Promise<void>): Promise<void> {
   await Scene.play(async (scene) => {
     const servers = await Promise.all([1, 2, 3].map(() => scene.server()))
     const proxies = await Promise.all(servers.map((server) => scene.proxy(server)))
-    const store = new RedisQuorumStore(proxies.map(({ port }) => new Redis(port, { lazyConnect: true })))
+    const store = new RedisQuorumLeaseStore(proxies.map(({ port }) => new Redis(port, { lazyConnect: true })))
     scene.atEnd(() => store.close())
     await test({
       store,

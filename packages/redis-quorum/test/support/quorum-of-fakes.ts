@@ -3,7 +3,7 @@ import type { Grant } from '@leasehold/core'
 import { AbortableCall, type AcquireRequest, type StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { expect } from 'vitest'
-import { RedisQuorumStore } from '../../../src/quorum/redis-quorum-store.js'
+import { RedisQuorumLeaseStore } from '../../src/redis-quorum-lease-store.js'
 import { FakeMember, FakeServer, type Way } from './fake-server.js'
 
 export const TTL = 10_000
@@ -23,11 +23,11 @@ export class QuorumOfFakes {
   }
 
   /** A store, with its members; the way of the calls may depend on the place of the server. */
-  open(wayOf?: (place: number, operation: string) => Way): { store: RedisQuorumStore; members: FakeMember[] } {
+  open(wayOf?: (place: number, operation: string) => Way): { store: RedisQuorumLeaseStore; members: FakeMember[] } {
     const members = this.servers.map((server, place) => {
       return new FakeMember(server, this.clock, (operation) => wayOf?.(place, operation) ?? {})
     })
-    return { store: new RedisQuorumStore(members, { clock: this.clock }), members }
+    return { store: new RedisQuorumLeaseStore(members, { clock: this.clock }), members }
   }
 
   server(place: number): FakeServer {
@@ -40,7 +40,7 @@ export class QuorumOfFakes {
     return { name: NAME, owner: 'owner', grantId: randomUUID(), ttl: TTL, ...over }
   }
 
-  async granted(store: RedisQuorumStore, over: Partial<AcquireRequest> = {}): Promise<Grant> {
+  async granted(store: RedisQuorumLeaseStore, over: Partial<AcquireRequest> = {}): Promise<Grant> {
     const outcome = await this.during(store.acquire(this.request(over), this.call))
     if (!outcome.granted) expect.fail(`refused by ${outcome.holder?.owner ?? 'no known owner'}`)
     return outcome.grant

@@ -1,6 +1,6 @@
 import { type Grant, isLocked, type Metadata } from '@leasehold/core'
 import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
-import { TOKEN_KEY } from '../answers.js'
+import { TOKEN_KEY } from '@leasehold/redis/internal'
 import { type Electorate, partOf, type QuorumMember } from './electorate.js'
 import type { FencingTokens } from './fencing-tokens.js'
 import { renewOutcome } from './outcomes.js'

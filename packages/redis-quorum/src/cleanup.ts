@@ -1,5 +1,5 @@
+import { randomUUID } from 'node:crypto'
 import type { Grant } from '@leasehold/core'
-import { nanoid } from 'nanoid'
 import { type Electorate, partOf } from './electorate.js'
 
 /** How long a cleanup may take, in milliseconds; later the locks expire. */
@@ -49,7 +49,7 @@ export class Cleanup {
  */
 class AttemptIds {
   /** Attempts of other processes under the same id differ. */
-  readonly #mark = `~${nanoid(8)}~`
+  readonly #mark = `~${randomUUID().slice(0, 8)}~`
   /** By the proposed grant id, the least recently used first. */
   readonly #abandoned = new Map<string, Abandoned>()
 

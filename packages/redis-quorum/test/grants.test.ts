@@ -1,7 +1,7 @@
 import { LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { describe, expect, it } from 'vitest'
-import { RedisQuorumStore } from '../../src/quorum/redis-quorum-store.js'
+import { RedisQuorumLeaseStore } from '../src/redis-quorum-lease-store.js'
 import { FakeMember, FakeServer } from './support/fake-server.js'
 import { NAME, QuorumOfFakes } from './support/quorum-of-fakes.js'
 
@@ -14,19 +14,21 @@ describe('the servers of a quorum', () => {
   }
 
   it('are three, five or another odd number', () => {
-    for (const size of [3, 5, 7, 13]) expect(new RedisQuorumStore(membersOf(size)).kind).toBe('redis-quorum')
+    for (const size of [3, 5, 7, 13]) expect(new RedisQuorumLeaseStore(membersOf(size)).kind).toBe('redis-quorum')
     for (const size of [0, 1, 2]) {
-      expect(() => new RedisQuorumStore(membersOf(size))).toThrow(/three servers or more, not \d: .* RedisLeaseStore/)
+      expect(() => new RedisQuorumLeaseStore(membersOf(size))).toThrow(
+        /three servers or more, not \d: .* RedisLeaseStore/,
+      )
     }
-    expect(() => new RedisQuorumStore(membersOf(4))).toThrow(
+    expect(() => new RedisQuorumLeaseStore(membersOf(4))).toThrow(
       'an odd number of servers: 4 survive no more losses than 3 do',
     )
-    expect(() => new RedisQuorumStore(membersOf(2))).toThrow(LeaseConfigurationError)
+    expect(() => new RedisQuorumLeaseStore(membersOf(2))).toThrow(LeaseConfigurationError)
   })
 
   it('have one vote each', () => {
     const [member] = membersOf(1) as [FakeMember]
-    expect(() => new RedisQuorumStore([member, member, ...membersOf(1)])).toThrow('one is given twice')
+    expect(() => new RedisQuorumLeaseStore([member, member, ...membersOf(1)])).toThrow('one is given twice')
   })
 })
 

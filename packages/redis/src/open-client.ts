@@ -7,15 +7,8 @@ import { parseAddress, type RedisOptions, wrong } from './redis-options.js'
 const LOCAL = 'redis://localhost'
 const DEFAULT_PORT = 6_379
 
-/** The clients that a configuration describes: one, or those of a quorum. They do not connect: the store duplicates them. */
-export function openClients(options: RedisOptions): readonly [RedisClient, ...RedisClient[]] {
-  const { url = LOCAL, quorum = [] } = options
-  const [first = url, ...others] = quorum
-  return [openClient(first, options), ...others.map((other) => openClient(other, options))]
-}
-
-function openClient(url: string, options: RedisOptions): RedisClient {
-  const { cluster, sentinels, masterName = '' } = options
+export function openClient(options: Partial<RedisOptions>): RedisClient {
+  const { url = LOCAL, cluster, sentinels, masterName = '' } = options
   const access = accessOf(url, options)
   if (cluster === true) return new Cluster([addressOf(url)], { lazyConnect: true, redisOptions: access })
   const found = sentinels === undefined ? addressOf(url) : { sentinels: sentinels.map(parseAddress), name: masterName }
@@ -30,7 +23,7 @@ function addressOf(url: string): { readonly host: string; readonly port: number 
 /** The URL takes precedence over the options beside it. */
 function accessOf(
   url: string,
-  { username, password, caFile }: RedisOptions,
+  { username, password, caFile }: Partial<RedisOptions>,
 ): Pick<IoRedisOptions, 'username' | 'password' | 'tls'> {
   const parsed = new URL(url)
   const isSecure = parsed.protocol === 'rediss:'

@@ -1,6 +1,6 @@
 import { leasesOver, type StoreSubject } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
-import { RedisQuorumStore } from '../../src/quorum/redis-quorum-store.js'
+import { RedisQuorumLeaseStore } from '../src/redis-quorum-lease-store.js'
 import { FakeMember, FakeServer } from './support/fake-server.js'
 
 function quorumOf(size: number): StoreSubject {
@@ -14,7 +14,7 @@ function quorumOf(size: number): StoreSubject {
       const servers = Array.from({ length: size }, (_, place) => new FakeServer(clock, BigInt((place * 7919) % 1000)))
       return {
         open: (own) =>
-          new RedisQuorumStore(
+          new RedisQuorumLeaseStore(
             servers.map((server) => new FakeMember(server, own)),
             { clock: own },
           ),

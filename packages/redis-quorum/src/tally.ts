@@ -1,5 +1,5 @@
 import { LeaseError, LeaseUnavailableError } from '@leasehold/core'
-import { NoFloorError } from '../failure-of.js'
+import { NoFloorError } from '@leasehold/redis/internal'
 
 export const KIND = 'redis-quorum'
 

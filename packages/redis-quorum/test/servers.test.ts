@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLease, type Grant, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { AbortableCall, type AcquireOutcome, type StoreCall } from '@leasehold/core/store'
-import { type RedisClient, RedisLeaseStore, RedisQuorumStore } from '@leasehold/redis'
+import { type RedisClient, RedisLeaseStore } from '@leasehold/redis'
+import { RedisQuorumLeaseStore } from '@leasehold/redis-quorum'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { RedisServer } from '@leasehold/testing/redis-server'
@@ -10,7 +11,7 @@ import { TcpProxy } from '@leasehold/testkit'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { it } from 'vitest'
-import { storedLease } from '../support/stored-lease.js'
+import { storedLease } from '../../redis/test/support/stored-lease.js'
 
 const forever = new AbortableCall()
 const ttl = 2_000
@@ -40,7 +41,7 @@ class Servers {
   }
 
   open(clients: readonly RedisClient[] = this.all.map(({ port }) => new Redis(port, { lazyConnect: true }))) {
-    const store = new RedisQuorumStore(clients)
+    const store = new RedisQuorumLeaseStore(clients)
     this.#stores.push(store)
     return store
   }
@@ -219,8 +220,9 @@ describeRedis('a quorum of three servers', () => {
         way.refuse()
         way.reset()
       }
-      const open = (): RedisQuorumStore => servers.open(ways.map(({ port }) => new Redis(port, { lazyConnect: true })))
-      const granted = async (store: RedisQuorumStore): Promise<bigint> => {
+      const open = (): RedisQuorumLeaseStore =>
+        servers.open(ways.map(({ port }) => new Redis(port, { lazyConnect: true })))
+      const granted = async (store: RedisQuorumLeaseStore): Promise<bigint> => {
         const grant = grantIn(await store.acquire(servers.request('one'), limitOf(5_000)))
         await store.release(grant, forever)
         // A majority has released it. The third may still hold it, and refuse the next store, which has other connections.

@@ -1,7 +1,7 @@
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { RedisServer } from '@leasehold/testing/redis-server'
 import { expect, it } from 'vitest'
-import { closeBooks } from '../readme/ledger.js'
+import { closeBooks } from './readme/ledger.js'
 
 describeRedis('the example of the guide', () => {
   it('works under the lease, also with a dead server', async () => {

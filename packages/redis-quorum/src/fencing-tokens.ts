@@ -1,6 +1,6 @@
+import type { Grant } from '@leasehold/core'
 import type { AcquireOutcome, StoreCall } from '@leasehold/core/store'
-import type { Claim, Floor } from '../answers.js'
-import { NoFloorError } from '../failure-of.js'
+import { type Floor, NoFloorError } from '@leasehold/redis/internal'
 import { type Electorate, partOf } from './electorate.js'
 import { agreedToken, tokensIn } from './outcomes.js'
 import { latestMetadata } from './records.js'
@@ -43,7 +43,7 @@ export class FencingTokens {
   async confirm(
     question: Question,
     tally: Tally<AcquireOutcome>,
-    claim: Claim,
+    claim: Omit<Grant, 'fencingToken'>,
     call: StoreCall,
   ): Promise<AcquireOutcome> {
     const fencingToken = agreedToken(tally) ?? (await this.#raise(question, tally, claim, call))
@@ -70,7 +70,12 @@ export class FencingTokens {
   }
 
   /** Raises the token of each server to the largest. */
-  async #raise(question: Question, tally: Tally<AcquireOutcome>, claim: Claim, call: StoreCall): Promise<bigint> {
+  async #raise(
+    question: Question,
+    tally: Tally<AcquireOutcome>,
+    claim: Omit<Grant, 'fencingToken'>,
+    call: StoreCall,
+  ): Promise<bigint> {
     const tokens = tokensIn(tally)
     const largest = largestOf(tokens.filter((token) => token !== undefined))
     const raised = { ...claim, fencingToken: largest }

@@ -1,5 +1,5 @@
 import { isLocked, type LeaseRecord, type Metadata } from '@leasehold/core'
-import { TOKEN_KEY } from '../answers.js'
+import { TOKEN_KEY } from '@leasehold/redis/internal'
 
 /**
  * In the metadata on a member: the token of the grant that wrote it, and how many times that grant had updated it. A member

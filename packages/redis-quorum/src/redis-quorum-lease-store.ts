@@ -19,8 +19,8 @@ import {
   type StoreLimits,
 } from '@leasehold/core/store'
 import { systemRandom } from '@leasehold/core/store-kit'
-import type { RedisClient } from '../client/redis-client.js'
-import { checkRedisOptions, RedisLeaseStore, type RedisLeaseStoreOptions } from '../redis-lease-store.js'
+import type { RedisClient, RedisLeaseStoreOptions } from '@leasehold/redis'
+import { checkStoreOptions, RedisMember } from '@leasehold/redis/internal'
 import { Acquisition, type Round, refusedBy } from './acquisition.js'
 import { Cleanup } from './cleanup.js'
 import { Electorate, type QuorumMember } from './electorate.js'
@@ -45,7 +45,7 @@ const DAY = 86_400_000
  * Waiters poll, and are served in any order. There are no leases without expiry: a server that missed a release would stay
  * locked. The store cannot list names.
  */
-export class RedisQuorumStore implements LeaseStore {
+export class RedisQuorumLeaseStore implements LeaseStore {
   readonly kind = KIND
   /** A grant takes two round trips: little would be left of a ttl below `minTtl`. */
   readonly limits: StoreLimits = { minTtl: 100, maxTtl: 366 * DAY, infinite: false, ordered: false }
@@ -60,10 +60,10 @@ export class RedisQuorumStore implements LeaseStore {
   /** @internal */
   constructor(members: readonly QuorumMember[], options?: RedisLeaseStoreOptions)
   constructor(servers: readonly (RedisClient | QuorumMember)[], options: RedisLeaseStoreOptions = {}) {
-    checkRedisOptions('RedisQuorumStore', options, KIND)
+    checkStoreOptions('RedisQuorumLeaseStore', options, KIND)
     checkServers(servers)
     const { clock = systemClock, random = systemRandom } = options
-    const members = servers.map((server) => ('raise' in server ? server : memberOf(server, options)))
+    const members = servers.map((server) => ('raise' in server ? server : new RedisMember(server, options)))
     this.#electorate = new Electorate(members, clock, random)
     this.#tokens = new FencingTokens(this.#electorate)
     this.#cleanup = new Cleanup(this.#electorate)
@@ -180,7 +180,7 @@ export class RedisQuorumStore implements LeaseStore {
   async close(): Promise<void> {
     this.#checks.close()
     await this.#cleanup.ended()
-    await Promise.all(this.#electorate.members.map((member) => member.close()))
+    for (const member of this.#electorate.members) member.close()
   }
 }
 
@@ -192,12 +192,6 @@ function checkServers(servers: readonly unknown[]): void {
   }
   if (new Set(servers).size < length)
     throw unfit('a quorum needs a different client for each server: one is given twice')
-}
-
-function memberOf(client: RedisClient, options: RedisLeaseStoreOptions): QuorumMember {
-  const store = new RedisLeaseStore(client, options, 'member')
-  if (store.renewMany !== undefined) return store as QuorumMember
-  throw unfit('the servers of a quorum must be independent: the client of a cluster cannot be one of them')
 }
 
 function unfit(message: string): LeaseConfigurationError {

@@ -14,9 +14,8 @@ import type {
   RenewOutcome,
   StoreCall,
 } from '@leasehold/core/store'
-import type { Floor } from '../../../src/answers.js'
-import { NoFloorError } from '../../../src/failure-of.js'
-import type { QuorumMember } from '../../../src/quorum/electorate.js'
+import { type Floor, NoFloorError } from '@leasehold/redis/internal'
+import type { QuorumMember } from '../../src/electorate.js'
 
 type State = 'up' | 'dead' | 'frozen'
 
@@ -87,8 +86,6 @@ export interface Way {
 
 /** A client of a {@link FakeServer}. */
 export class FakeMember implements QuorumMember {
-  readonly kind = 'fake'
-  readonly limits = { minTtl: 1, maxTtl: Number.MAX_SAFE_INTEGER, infinite: true, ordered: false }
   readonly server: FakeServer
   /** The operations, in order. */
   readonly asked: string[] = []

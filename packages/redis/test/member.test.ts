@@ -1,10 +1,9 @@
+import { NoFloorError, RedisMember } from '@leasehold/redis/internal'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
-import { NoFloorError } from '../../src/failure-of.js'
-import { RedisLeaseStore } from '../../src/redis-lease-store.js'
-import { claimOf, granted, never, Scene } from '../support/scene.js'
+import { claimOf, granted, never, Scene } from './support/scene.js'
 
 const KEY = 'leasehold:{job}'
 const FLOOR = 'leasehold:%floor'
@@ -13,7 +12,7 @@ const FLOOR = 'leasehold:%floor'
 const AHEAD = 8_000_000_000_000_000n
 
 interface Member {
-  readonly store: RedisLeaseStore
+  readonly store: RedisMember
   readonly server: RedisServer
   floor(): Promise<bigint | undefined>
   /** Sets the token in the record. */
@@ -24,8 +23,8 @@ interface Member {
 async function during(floor: bigint | undefined, test: (member: Member) => Promise<void>): Promise<void> {
   await Scene.play(async (scene) => {
     const server = await scene.server()
-    const store = new RedisLeaseStore(new Redis(server.port, { lazyConnect: true }), {}, 'member')
-    scene.atEnd(() => store.close())
+    const store = new RedisMember(new Redis(server.port, { lazyConnect: true }))
+    scene.atEnd(async () => store.close())
     if (floor !== undefined) await store.learn('job', floor, never)
     await test({
       store,

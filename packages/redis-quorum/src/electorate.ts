@@ -1,6 +1,6 @@
-import { type Clock, type Grant, type LeaseStore, LeaseTimeoutError, type Metadata } from '@leasehold/core'
-import { AbortableCall, type AcquireOutcome, type ReleaseOutcome, type StoreCall } from '@leasehold/core/store'
-import type { Floor } from '../answers.js'
+import { type Clock, LeaseTimeoutError } from '@leasehold/core'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import type { RedisMember } from '@leasehold/redis/internal'
 import { KIND, Tally, type Vote } from './tally.js'
 
 /** How long the other servers may take after a decision, in milliseconds. Later they are not waited for until they answer. */
@@ -10,21 +10,24 @@ const AFTERWARDS = 2_000
 const SHORTEST_GRACE = 50
 const LONGEST_GRACE = 500
 
-type Needed = 'change' | 'break' | 'renewMany' | 'update'
-
-/** One of the independent stores whose majority decides: a `RedisLeaseStore`. */
-export interface QuorumMember extends Omit<LeaseStore, Needed>, Required<Pick<LeaseStore, Needed>> {
-  /** Gives the grant in force a larger fencing token, if it has a smaller one. */
-  raise(grant: Grant, fencingToken: bigint, call: StoreCall): Promise<AcquireOutcome>
-  /** Restores a grant of a majority on a member that has lost it, under its fencing token. */
-  repair(grant: Grant, metadata: Metadata, previous: Metadata | undefined, call: StoreCall): Promise<AcquireOutcome>
-  /** Releases a claim that found no majority, and restores the metadata of the last holder. */
-  retract(grant: Grant, call: StoreCall): Promise<ReleaseOutcome>
-  /** A member without a floor rejects with a `NoFloorError` all operations that give a token. `name` is for errors. */
-  floor(name: string, call: StoreCall): Promise<Floor>
-  /** Raises the floor, if it is smaller. */
-  learn(name: string, floor: bigint, call: StoreCall): Promise<void>
-}
+/** One of the independent servers whose majority decides. */
+export type QuorumMember = Pick<
+  RedisMember,
+  | 'acquire'
+  | 'renew'
+  | 'renewMany'
+  | 'update'
+  | 'release'
+  | 'read'
+  | 'change'
+  | 'break'
+  | 'raise'
+  | 'repair'
+  | 'retract'
+  | 'floor'
+  | 'learn'
+  | 'close'
+>
 
 /** A call for one operation of a member. It is aborted together with the call that it is a part of. */
 export function partOf(whole: StoreCall): StoreCall {

@@ -1,0 +1,5 @@
+// For @leasehold/redis-quorum of the same version: a server as a member of a quorum.
+export { configuredClient } from './configured-client.js'
+export { NoFloorError } from './failure-of.js'
+export { type Floor, RedisMember, TOKEN_KEY } from './member/redis-member.js'
+export { checkStoreOptions } from './redis-options.js'

@@ -1,0 +1,180 @@
+import { type Clock, type Grant, type LeaseRecord, type Metadata, systemClock } from '@leasehold/core'
+import type {
+  AcquireOutcome,
+  AcquireRequest,
+  BreakOptions,
+  ReleaseOutcome,
+  RenewOutcome,
+  StoreCall,
+} from '@leasehold/core/store'
+import { anotherGrant, nothingToBreak, systemRandom } from '@leasehold/core/store-kit'
+import { nanoid } from 'nanoid'
+import {
+  type Answer,
+  acquireOutcome,
+  durationIn,
+  leftIn,
+  type ReadLeft,
+  recordIn,
+  releaseOutcome,
+  renewOutcome,
+  toDuration,
+  toGrantId,
+} from './answers.js'
+import { adapterFor } from './client/client-adapter.js'
+import { LazyConnection } from './client/lazy-connection.js'
+import type { RedisClient } from './client/redis-client.js'
+import { KeySpace } from './key-space.js'
+import { listRecords } from './listing.js'
+import { OperationQueue, type Request } from './operation-queue.js'
+import { type RedisLeaseStoreOptions, wrong } from './redis-options.js'
+import { type LeaseScript, leaseScript } from './script/lease-script.js'
+
+const DAY = 86_400_000
+
+/** The script of a server, and how its answers are read. */
+interface Dialect {
+  readonly script: LeaseScript
+  /** Whether the last key of each call is that of the floor of the fencing tokens. */
+  readonly hasFloor: boolean
+  readonly readLeft: ReadLeft
+}
+
+const USUAL: Dialect = { script: leaseScript, hasFloor: false, readLeft: leftIn }
+
+/**
+ * The operations of the script over connections of their own, which have the options of the given client. One round trip
+ * each. They check no arguments: the stores do.
+ */
+export class LeaseOperations {
+  readonly clock: Clock
+  readonly random: () => number
+  /** The channel for messages of the server. */
+  readonly channel: string
+  readonly keys: KeySpace
+  /** Whether one call can have several names: in a cluster only if all of them are in one slot. */
+  readonly areTogether: boolean
+  readonly #openConnection: () => LazyConnection
+  readonly #connection: LazyConnection
+  readonly #queue: OperationQueue
+  readonly #readLeft: ReadLeft
+
+  constructor(client: RedisClient, options: RedisLeaseStoreOptions, { script, hasFloor, readLeft } = USUAL) {
+    const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock, random = systemRandom } = options
+    if (!(recordLife >= 1_000 && recordLife <= 36_600 * DAY)) {
+      throw wrong(`recordLife must be at least 1000 ms and finite, not ${recordLife}`)
+    }
+    const adapter = adapterFor(client, random)
+    const { clustered, keyPrefix } = adapter
+    this.clock = clock
+    this.random = random
+    this.channel = `${keyPrefix}${prefix}turns:${nanoid()}`
+    this.keys = new KeySpace(keyPrefix + prefix)
+    this.areTogether = !clustered || this.keys.areTogether
+    this.#openConnection = () => new LazyConnection(adapter, clock)
+    this.#connection = this.#openConnection()
+    this.#readLeft = readLeft
+    const floorKey = hasFloor ? this.keys.floorKey : undefined
+    const context = { script, recordLife: Math.ceil(recordLife), channel: this.channel, clustered, floorKey }
+    this.#queue = new OperationQueue(this.#connection, clock, context)
+  }
+
+  newConnection(): LazyConnection {
+    return this.#openConnection()
+  }
+
+  /** The claim takes a place in line if there is an `onAnswer`. */
+  acquire(
+    request: AcquireRequest,
+    call: StoreCall,
+    onAnswer?: (outcome: AcquireOutcome, answer: Answer) => void,
+  ): Promise<AcquireOutcome> {
+    const { name, owner, grantId, ttl, metadata } = request
+    const kept = metadata === undefined ? '' : JSON.stringify(metadata)
+    const place = onAnswer === undefined ? 'once' : 'queue'
+    const args = `${toGrantId(grantId)} ${toDuration(ttl)} ${place} ${kept}\n${owner}`
+    return this.run('acquire', name, args, call, (answer) => {
+      const outcome = acquireOutcome(answer, request, this.#readLeft)
+      onAnswer?.(outcome, answer)
+      return outcome
+    })
+  }
+
+  renew({ name, grantId }: Grant, call: StoreCall): Promise<RenewOutcome> {
+    return this.run('renew', name, toGrantId(grantId), call, renewOutcome)
+  }
+
+  /** In few calls; an error stands for each unknown outcome. */
+  renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
+    const toRequest = ({ name, grantId }: Grant) => this.#request('renew', name, toGrantId(grantId), renewOutcome)
+    return this.#queue.runMany(grants.map(toRequest), call)
+  }
+
+  update({ name, grantId }: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
+    return this.run('update', name, `${toGrantId(grantId)} ${JSON.stringify(metadata)}`, call, renewOutcome)
+  }
+
+  release({ name, grantId }: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
+    const left = metadata === undefined ? '' : ` ${JSON.stringify(metadata)}`
+    return this.run('release', name, toGrantId(grantId) + left, call, releaseOutcome)
+  }
+
+  read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
+    return this.run('read', name, '', call, this.#toRecord)
+  }
+
+  list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
+    const toRequest = (name: string) => this.#request('read', name, '', this.#toRecord)
+    const readPage = (names: readonly string[]) => this.#queue.runMany(names.map(toRequest), call)
+    return listRecords(this.#connection, this.keys, prefix, readPage, call)
+  }
+
+  change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome> {
+    const args = `${toGrantId(grant.grantId)} ${toGrantId(to.grantId)} ${to.owner}`
+    return this.grant('change', { ...grant, ...to }, args, call)
+  }
+
+  async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
+    const { period = Number.POSITIVE_INFINITY, reason = '', grantId } = options
+    const id = grantId === undefined ? '%any' : toGrantId(grantId)
+    return await this.run('break', name, `${toDuration(period)} ${id} ${reason}`, call, ([word, remaining = '']) => {
+      if (word === 'broken') return { remaining: durationIn(remaining) }
+      throw word === 'other' ? anotherGrant(name, 'redis') : nothingToBreak(name, 'redis')
+    })
+  }
+
+  withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
+    return this.run('withdraw', name, toGrantId(grantId), call, () => undefined)
+  }
+
+  /** For a number of milliseconds, the server sends a message over the channel when the name may be free. */
+  watch(name: string, period: number, call: StoreCall): Promise<LeaseRecord | undefined> {
+    return this.run('watch', name, String(period), call, this.#toRecord)
+  }
+
+  close(): void {
+    this.#queue.close()
+    this.#connection.close()
+  }
+
+  /** An operation whose answer is a grant. */
+  grant(operation: string, claim: Omit<Grant, 'fencingToken'>, args: string, call: StoreCall): Promise<AcquireOutcome> {
+    return this.run(operation, claim.name, args, call, (answer) => acquireOutcome(answer, claim, this.#readLeft))
+  }
+
+  run<T>(
+    operation: string,
+    name: string,
+    args: string,
+    call: StoreCall,
+    toOutcome: Request<T>['toOutcome'],
+  ): Promise<T> {
+    return this.#queue.run(this.#request(operation, name, args, toOutcome), call)
+  }
+
+  readonly #toRecord = (answer: Answer, name: string) => recordIn(answer, name, this.#readLeft)
+
+  #request<T>(operation: string, leaseName: string, args: string, toOutcome: Request<T>['toOutcome']): Request<T> {
+    return { operation, leaseName, key: this.keys.keyOf(leaseName), args, toOutcome }
+  }
+}
