@@ -58,9 +58,14 @@ interface Query {
   /** Since when it waits for its answer. */
   readonly since: number
   sent: SentCall | undefined
+  /** The place of its first answer among those of the call. */
+  place: number
 }
 
-type Operation = QueuedOperation<Query, readonly Answer[]>
+/** The answers to all operations of a call: a single one is that to each of them. */
+type Answers = string | readonly Answer[]
+
+type Operation = QueuedOperation<Query, Answers>
 
 /** A call of the script, over one connection to one node. */
 interface SentCall {
@@ -78,7 +83,7 @@ export class OperationQueue {
   readonly #prelude: readonly [life: string, caller: string]
   readonly #script: LeaseScript
   readonly #floorKey: string | undefined
-  readonly #requests: Requests<Query, readonly Answer[]>
+  readonly #requests: Requests<Query, Answers>
 
   constructor(connection: LazyConnection, clock: Clock, context: CallContext) {
     const { script, recordLife, channel, clustered, floorKey } = context
@@ -103,10 +108,9 @@ export class OperationQueue {
 
   /** Rejects at once with the reason of the abort, and with a `LeaseError` for failures of the server or the client. */
   async run<T>(request: Request<T>, call: StoreCall): Promise<T> {
-    const query: Query = { requests: [request], since: this.#clock.now(), sent: undefined }
+    const query: Query = { requests: [request], since: this.#clock.now(), sent: undefined, place: 0 }
     try {
-      const [answer] = await this.#requests.run(query, call)
-      return this.#outcomeOf(request, answer)
+      return outcomeOf(request, await this.#requests.run(query, call), query.place)
     } catch (error) {
       throw this.#failureOf(request, error, query, call)
     }
@@ -130,8 +134,8 @@ export class OperationQueue {
   }
 
   async #runTogether<T>(requests: readonly Request<T>[], call: StoreCall): Promise<(T | Error)[]> {
-    const query: Query = { requests, since: this.#clock.now(), sent: undefined }
-    let answers: readonly Answer[] = []
+    const query: Query = { requests, since: this.#clock.now(), sent: undefined, place: 0 }
+    let answers: Answers = []
     let failure: unknown
     try {
       answers = await this.#requests.runAtOnce(query, call)
@@ -141,7 +145,7 @@ export class OperationQueue {
     return requests.map((request, place) => {
       try {
         if (failure !== undefined) throw failure
-        return this.#outcomeOf(request, answers[place])
+        return outcomeOf(request, answers, query.place + place)
       } catch (error) {
         return toError(this.#failureOf(request, error, query, call))
       }
@@ -175,7 +179,7 @@ export class OperationQueue {
         open = operations.filter(isOpen)
         if (open.length === 0) return
       }
-      settle(open, await connection.run(this.#callOf(open, isByText), call))
+      settle(open, (await connection.run(this.#callOf(open, isByText), call)) as Answers)
       return
     } catch (error) {
       if (isByText || !messageOf(error).startsWith('NOSCRIPT')) throw error
@@ -203,12 +207,6 @@ export class OperationQueue {
     return isByText
       ? { command: 'EVAL', script: this.#script.text, keys, args: each }
       : { command: 'EVALSHA', script: this.#script.sha, keys, args: each }
-  }
-
-  #outcomeOf<T>({ leaseName, toOutcome }: Request<T>, answer: Answer | undefined): T {
-    if (answer === undefined) throw new Error('the script returned too few answers')
-    if (answer[0] === 'failed') throw new Error(answer[1])
-    return toOutcome(answer, leaseName)
   }
 
   /** The error of an operation; the reason where it was aborted. Drops a connection that does not serve. */
@@ -248,17 +246,21 @@ export class OperationQueue {
   }
 }
 
-/** A single answer is that to each of the operations. */
-function settle(operations: readonly Operation[], answers: unknown): void {
-  let from = 0
+function settle(operations: readonly Operation[], answers: Answers): void {
+  let place = 0
   for (const operation of operations) {
-    const { requests } = operation.query
-    const to = from + requests.length
-    const own =
-      typeof answers === 'string' ? requests.map(() => answers) : (answers as readonly Answer[]).slice(from, to)
-    operation.resolve(own)
-    from = to
+    const { query } = operation
+    query.place = place
+    operation.resolve(answers)
+    place += query.requests.length
   }
+}
+
+function outcomeOf<T>({ leaseName, toOutcome }: Request<T>, answers: Answers, place: number): T {
+  const answer = typeof answers === 'string' ? answers : answers[place]
+  if (answer === undefined) throw new Error('the script returned too few answers')
+  if (answer[0] === 'failed') throw new Error(answer[1])
+  return toOutcome(answer, leaseName)
 }
 
 function isOpen(operation: Operation): boolean {

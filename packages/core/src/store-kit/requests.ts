@@ -33,7 +33,7 @@ export class Operation<Q, A> {
   readonly call: StoreCall
   readonly #onAnswer: (answer: A) => void
   readonly #onError: (error: unknown) => void
-  #removeListener = (): void => {}
+  #removeListener: (() => void) | undefined
   #isOpen = true
   /** @internal */
   isAlone: boolean
@@ -56,12 +56,7 @@ export class Operation<Q, A> {
     this.isAlone = isAlone
     this.#onAnswer = onAnswer
     this.#onError = onError
-    this.#removeListener = call.onAbort(() => {
-      const { reason } = call.signal
-      const { request } = this
-      this.reject(reason)
-      if (request?.operations.some(isOpen) === false) request.abandon(reason)
-    })
+    this.#removeListener = call.onAbort(() => this.#onAbort())
   }
 
   /** Whether its caller still waits: it is neither settled nor aborted. */
@@ -89,10 +84,17 @@ export class Operation<Q, A> {
     this.next = 'alone'
   }
 
+  #onAbort(): void {
+    const { reason } = this.call.signal
+    const { request } = this
+    this.reject(reason)
+    if (request?.operations.some(isOpen) === false) request.abandon(reason)
+  }
+
   #settle(): boolean {
     if (!this.#isOpen) return false
     this.#isOpen = false
-    this.#removeListener()
+    this.#removeListener?.()
     this.request = undefined
     return true
   }
