@@ -2,7 +2,10 @@ import { AbortableCall, type StoreCall } from '../store/store-call.js'
 import type { Clock } from '../time/clock.js'
 
 export interface RequestTransport<Q, A> {
-  /** How many requests are under way at most. */
+  /**
+   * How many requests are under way at most. The engine delays the claims of waiters (`Admission`), but no first claim. A
+   * heartbeat beside 20,000 first claims on Redis took up to 0.25 s, and up to 2.6 s without this bound: all of them were before it.
+   */
   readonly most: number
   /** The operations that wait are divided among the requests that may go, but not into smaller parts than this. */
   readonly smallest: number
