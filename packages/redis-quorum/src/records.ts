@@ -65,21 +65,19 @@ function byToken(one: LeaseRecord, other: LeaseRecord): number {
   return one.fencingToken === other.fencingToken ? 0 : one.fencingToken > other.fencingToken ? -1 : 1
 }
 
-/** A server may be late: the ttl and the time left are those that a majority has at least. */
+/** The lock ends by itself when less than a majority has it. */
 function merged(records: readonly LeaseRecord[], majority: number): LeaseRecord | undefined {
   const [first] = records
   if (first === undefined) return undefined
   const { previous: _, ...record } = first
   const metadata = latestMetadata(records.map(candidateIn)) ?? {}
   const previous = latestMetadata(records.map((each) => each.previous))
-  const common = (numbers: readonly number[]) => numbers.toSorted((one, other) => other - one)[majority - 1]
-  const ttl = common(records.map((each) => each.ttl)) ?? first.ttl
-  const remaining = common(records.map((each) => each.remaining ?? 0))
+  const remaining = records.map((each) => each.remaining ?? 0).toSorted((one, other) => other - one)[majority - 1]
   return {
     ...record,
     metadata,
     ...(previous === undefined ? {} : { previous }),
-    ...(isLocked(first) && remaining !== undefined ? { ttl, remaining } : {}),
+    ...(isLocked(first) && remaining !== undefined ? { remaining } : {}),
   }
 }
 

@@ -264,16 +264,3 @@ describe('the end', () => {
     expect(quorum.clock.pending).toBe(0)
   })
 })
-
-describe('a request that sets another ttl', () => {
-  it('shows in the record as soon as a majority has it', async () => {
-    const quorum = new QuorumOfFakes()
-    let isSlow = false
-    const { store } = quorum.open((place) => (isSlow && place === 0 ? { there: 1_000 } : {}))
-    const { grantId } = await quorum.granted(store)
-    isSlow = true
-    await quorum.granted(store, { grantId, ttl: 2 * TTL })
-    const { store: other } = quorum.open()
-    expect(await quorum.during(other.read(NAME, quorum.call))).toMatchObject({ grantId, ttl: 2 * TTL })
-  })
-})
