@@ -7,6 +7,7 @@ import {
   MemoryLeaseStore,
   watchLease,
 } from '@leasehold/core'
+import { viewOf } from '@leasehold/core/store'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from './support/held-lease.js'
@@ -58,6 +59,43 @@ describe('watchLease', () => {
     await lease.release()
     await clock.advance(0)
     expect(seen.at(-1)).toBe('available me')
+    controller.abort()
+    await ended
+  })
+
+  it.each([
+    ['ends', async function* () {}],
+    [
+      'fails',
+      // biome-ignore lint/correctness/useYield: it fails before its first value.
+      async function* () {
+        throw new Error('reset')
+      },
+    ],
+  ])('starts a watch again that %s, and reads what has changed since', async (_, broken) => {
+    const { clock, memory, lease } = watching()
+    let watches = 0
+    const store = viewOf(memory, {
+      watch: (watch) => (name, call) => {
+        watches += 1
+        return watches === 1 ? broken() : watch(name, call)
+      },
+    })
+    const controller = new AbortController()
+    const seen: string[] = []
+    const options = { clock, signal: controller.signal, interval: 60_000 }
+    const ended = (async () => {
+      for await (const record of watchLease(store, 'job', options)) seen.push(shown(record))
+    })()
+    await clock.settle()
+    await lease.acquire()
+    // The restart counts as a signal, and from then on the watch works.
+    await clock.advance(1_000)
+    expect(seen).toEqual(['none', 'leased me'])
+    await lease.release()
+    await clock.advance(0)
+    expect(seen.at(-1)).toBe('available me')
+    expect(watches).toBe(2)
     controller.abort()
     await ended
   })

@@ -68,12 +68,6 @@ export function parentLost(rules: LeaseRules): LeaseLostError {
   )
 }
 
-/** Whether the call certainly had no effect, and repeating it is of no use. */
-export function isDefinitive(error: unknown): boolean {
-  if (!(error instanceof LeaseError)) return false
-  return error.code !== 'timeout' && error.code !== 'unavailable'
-}
-
 /** For how long the store asked to be left alone, in milliseconds; 0 where it did not. */
 export function askedPause(error: unknown): number {
   const asked = error instanceof LeaseUnavailableError ? error.retryAfter : undefined

@@ -1,5 +1,5 @@
 import type { LeaseRecord } from '../store/lease-record.js'
-import { backoff } from '../store-kit/backoff.js'
+import { backoff, outageBackoff } from '../store-kit/backoff.js'
 import type { LeaseRules } from './lease-rules.js'
 
 /** For how long a store keeps a place in the queue after the last request: for the ttl, or for this without one. Milliseconds. */
@@ -45,9 +45,12 @@ export function retryPause(
 
 /** The pause of a waiter before it asks a failed store again: at least the pause that the store asked for. */
 export function outagePause(rules: LeaseRules, failures: number, random: () => number, asked = 0): number {
-  const longest = Math.min(rules.heartbeatInterval, LONGEST_POLL)
-  const first = Math.max(longest / 20, SHORTEST_POLL)
-  return Math.max(backoff(failures - 1, first, longest, random), Math.min(asked, LONGEST_ASKED))
+  return Math.max(outageBackoff(failures, longestPoll(rules), random), Math.min(asked, LONGEST_ASKED))
+}
+
+/** The longest pause of a waiter whom the store does not wake. */
+export function longestPoll({ heartbeatInterval }: LeaseRules): number {
+  return Math.min(heartbeatInterval, LONGEST_POLL)
 }
 
 /** The pause after the watch showed a holder: until just after its expiry, which every later heartbeat moves on. */
@@ -72,7 +75,7 @@ export function turnPause(
     const seldom = backoff(0, kept / REPEATS, LONGEST_WATCH, random)
     return rules.ordered ? seldom : Math.min(seldom, atExpiry)
   }
-  const longest = Math.min(rules.heartbeatInterval, LONGEST_POLL)
+  const longest = longestPoll(rules)
   const first = Math.max(longest / 20, SHORTEST_POLL)
   const pause = backoff(0, first * 1.5 ** (refusals - 1), longest, random)
   return Math.min(pause, atExpiry)

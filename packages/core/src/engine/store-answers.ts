@@ -1,10 +1,11 @@
+import { isDefinitive } from '../errors/lease-error.js'
 import { reasonOf, shownValue } from '../errors/shown-value.js'
 import { isLeaseState, type LeaseRecord, leaseStates } from '../store/lease-record.js'
 import type { AcquireOutcome, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
 import { faultOfMetadata } from '../store/metadata.js'
 import type { StoreRequest } from './engine-effect.js'
 import type { AnswerEvent } from './engine-event.js'
-import { invalidAnswer, isDefinitive, toLeaseError } from './failures.js'
+import { invalidAnswer, toLeaseError } from './failures.js'
 import type { LeaseRules } from './lease-rules.js'
 
 /** The event for an answer. An answer that is not valid is a failure: whether the operation took effect is unknown. */

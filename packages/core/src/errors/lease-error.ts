@@ -54,6 +54,11 @@ export abstract class LeaseError extends Error {
   }
 }
 
+/** Whether the call certainly had no effect, and repeating it is of no use. */
+export function isDefinitive(error: unknown): error is LeaseError {
+  return error instanceof LeaseError && error.code !== 'timeout' && error.code !== 'unavailable'
+}
+
 function shownMessage(message: string, { leaseName, owner }: LeaseErrorDetails): string {
   let shown = message
   for (const text of [leaseName, owner]) {

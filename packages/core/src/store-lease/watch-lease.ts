@@ -2,8 +2,11 @@ import { checkOptionNames, type OptionNames } from '../errors/option-names.js'
 import type { LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { AbortableCall } from '../store/store-call.js'
+import { Alarm } from '../store-kit/alarm.js'
+import { onSignal } from '../store-kit/on-signal.js'
 import { AbortListeners } from '../time/abort-listeners.js'
 import { systemClock } from '../time/system-clock.js'
+import { systemRandom } from '../time/system-random.js'
 import { readLease, type StoreOperationOptions } from './operations.js'
 
 const DEFAULT_INTERVAL = 1_000
@@ -31,31 +34,17 @@ export async function* watchLease(
   const { interval = DEFAULT_INTERVAL, clock = systemClock, signal, ...others } = options
   const call = new AbortableCall()
   const unlisten = signal && aborts.add(signal, () => call.abort(signal.reason))
-  let wake = (): void => {}
-  let isWoken = false
-  void wakeOn(store, name, call, () => {
-    isWoken = true
-    wake()
-  })
+  const alarm = new Alarm(clock, call)
+  const longestPause = Math.min(interval, DEFAULT_INTERVAL)
+  onSignal({ store, name, longestPause, clock, random: systemRandom }, call, () => alarm.ring())
   let shown: string | undefined
   try {
     while (!call.aborted) {
-      isWoken = false
       const record = await readLease(store, name, { ...others, clock, signal: call.signal })
       const state = record === undefined ? 'none' : stateOf(record)
       if (state !== shown) yield record
       shown = state
-      if (isWoken || call.aborted) continue
-      await new Promise<void>((resolve) => {
-        const cancel = clock.schedule(interval, resolve)
-        const removeListener = call.onAbort(() => resolve())
-        wake = () => {
-          cancel()
-          removeListener()
-          resolve()
-        }
-      })
-      wake()
+      await alarm.wait(clock.now() + interval)
     }
   } catch (error) {
     if (!call.aborted) throw error
@@ -63,13 +52,6 @@ export async function* watchLease(
     unlisten?.()
     call.abort()
   }
-}
-
-/** The store's signals only save time: the reads find and report its failures. */
-async function wakeOn(store: LeaseStore, name: string, call: AbortableCall, wake: () => void): Promise<void> {
-  try {
-    for await (const _ of store.watch?.(name, call) ?? []) wake()
-  } catch {}
 }
 
 function stateOf({ grantId, owner, state, metadata }: LeaseRecord): string {

@@ -5,7 +5,8 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
-import { isDefinitive, ownLeftover, timedOut, toLeaseError } from '../../src/engine/failures.js'
+import { ownLeftover, timedOut, toLeaseError } from '../../src/engine/failures.js'
+import { isDefinitive } from '../../src/errors/lease-error.js'
 import { rules } from '../support/rules.js'
 
 const details = { leaseName: 'job', owner: 'me', store: 'test' }

@@ -17,7 +17,7 @@ import { keepOtherRecipe } from '../record-kind.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { type Leader, leaderOf } from './leader.js'
 import { type CheckedOptions, checkedOptions, type LeaderElectionOptions } from './leader-election-options.js'
-import { type Observed, observeLeader } from './observe-leader.js'
+import { type ObserverEnvironment, observeLeader } from './observe-leader.js'
 import { TermRun } from './term.js'
 
 /** The events of a `LeaderElection`, and their arguments. A term that was `elected` ends as `resigned` or as `lost`. */
@@ -52,7 +52,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   readonly owner: string
   readonly #options: CheckedOptions
   readonly #lease: StoreLease
-  readonly #observed: Observed
+  readonly #environment: ObserverEnvironment
   /** The term whose work has not ended. */
   #term: TermRun | undefined
   /** Settles when the work of the term has ended and the lease was released. */
@@ -76,7 +76,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     const { owner, timeouts } = this.#lease.settings
     this.name = name
     this.owner = owner
-    this.#observed = { store, name, timeouts, clock, random, report }
+    this.#environment = { store, name, timeouts, clock, random, report }
     const onConfirmed = (): void => {
       this.#expiresAt = clock.now() + timeouts.heartbeatTimeout
     }
@@ -103,7 +103,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
    */
   get healthy(): boolean {
     if (this.#term !== undefined) return this.clock.now() < this.#expiresAt
-    return this.outage.duration <= this.#observed.timeouts.heartbeatTimeout
+    return this.outage.duration <= this.#environment.timeouts.heartbeatTimeout
   }
 
   /**
@@ -127,7 +127,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
    * error when the store does not answer within `operationTimeout`, and if the record is that of another recipe.
    */
   async leader(): Promise<Leader | undefined> {
-    const { store, name, timeouts, clock } = this.#observed
+    const { store, name, timeouts, clock } = this.#environment
     return leaderOf(await readLease(store, name, { timeout: timeouts.operationTimeout, clock }), name, store)
   }
 
@@ -144,7 +144,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     const call = new FirstAbort(signal, this.stopping.signal)
     const endKeeping = this.keepAlive ? keepAlive(this.clock) : undefined
     try {
-      yield* observeLeader(this.#observed, call)
+      yield* observeLeader(this.#environment, call)
     } finally {
       endKeeping?.()
       call.abort()
@@ -153,12 +153,12 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   }
 
   get #details(): LeaseErrorDetails {
-    const { kind } = this.#observed.store
+    const { kind } = this.#environment.store
     return { leaseName: this.name, owner: this.owner, ...(kind === undefined ? {} : { store: kind }) }
   }
 
   protected override async act(): Promise<void> {
-    while (!this.stopping.aborted && this.#observed.store.closed?.aborted !== true) {
+    while (!this.stopping.aborted && this.#environment.store.closed?.aborted !== true) {
       const duration = await this.#campaignOnce()
       if (duration > 0) await pauseUntil(this.clock, duration, this.stopping)
     }

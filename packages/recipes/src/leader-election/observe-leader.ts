@@ -1,16 +1,23 @@
-import { type Clock, type LeaseRecord, type LeaseStore, readLease, type TimeoutSettings } from '@leasehold/core'
-import type { AbortableCall } from '@leasehold/core/store'
-import { pause } from '@leasehold/core/store-kit'
+import {
+  type Clock,
+  LeaseError,
+  type LeaseErrorCode,
+  type LeaseRecord,
+  type LeaseStore,
+  readLease,
+  type TimeoutSettings,
+} from '@leasehold/core'
+import { Alarm, onSignal } from '@leasehold/core/internal'
+import type { StoreCall } from '@leasehold/core/store'
 import type { Leader } from './leader.js'
 import { LeaderHistory } from './leader-history.js'
-import { ReadAlarm } from './read-alarm.js'
 import { ReadPauses, usualPause } from './read-pauses.js'
 
-/** Whether asking again is of no use. */
-const definitive: readonly unknown[] = ['unauthorised', 'name']
+/** The failures after which asking again is of no use. */
+const definitive: ReadonlySet<LeaseErrorCode> = new Set(['unauthorised', 'name'])
 
-/** The surroundings of an observation. */
-export interface Observed {
+/** The surroundings of an observer. */
+export interface ObserverEnvironment {
   readonly store: LeaseStore
   readonly name: string
   readonly timeouts: TimeoutSettings
@@ -24,11 +31,15 @@ export interface Observed {
  * Yields the leader, or `undefined` if there is none: first the present state, then each change, until the call is aborted.
  * The record is only ever read, one read after the other; a watch of the store says when to read.
  */
-export async function* observeLeader(observed: Observed, call: AbortableCall): AsyncGenerator<Leader | undefined> {
-  const { store, name, timeouts, clock, random } = observed
+export async function* observeLeader(
+  { store, name, timeouts, clock, random, report }: ObserverEnvironment,
+  call: StoreCall,
+): AsyncGenerator<Leader | undefined> {
   const history = new LeaderHistory(name, store)
-  const alarm = new ReadAlarm(clock, call)
-  if (store.watch !== undefined) void watchLeader(observed, history, alarm, call)
+  const alarm = new Alarm(clock, call)
+  onSignal({ store, name, longestPause: usualPause(timeouts), clock, random }, call, (record) => {
+    if (record === undefined || !history.isKnown(record)) alarm.ring()
+  })
   const pauses = new ReadPauses(store, timeouts, random)
   let failures = 0
   while (!call.aborted) {
@@ -40,43 +51,13 @@ export async function* observeLeader(observed: Observed, call: AbortableCall): A
       failures = 0
     } catch (error) {
       if (call.aborted) return
-      if (store.closed?.aborted === true || definitive.includes(codeOf(error))) throw error
+      if (store.closed?.aborted === true || (error instanceof LeaseError && definitive.has(error.code))) throw error
       failures += 1
-      if (failures === 1) observed.report(error)
+      if (failures === 1) report(error)
     }
     const readAt = clock.now()
     if (isNews) yield history.leader
     const { shortest, longest } = failures > 0 ? pauses.afterFailure() : pauses.after(history.leader, record)
-    await alarm.wait(readAt, shortest, longest)
+    await alarm.wait(readAt + longest, readAt + shortest)
   }
-}
-
-/** Has the observer read again when the store shows anything but the known leader, and after a watch that broke. */
-async function watchLeader(
-  observed: Observed,
-  history: LeaderHistory,
-  alarm: ReadAlarm,
-  call: AbortableCall,
-): Promise<void> {
-  const { store, name, timeouts, clock } = observed
-  while (!call.aborted) {
-    try {
-      for await (const record of store.watch?.(name, call) ?? []) {
-        if (call.aborted) return
-        if (record === undefined || !history.isKnown(record)) alarm.ring()
-      }
-    } catch {
-      // A watch only saves time: the reads find and report a failure of the store.
-    }
-    try {
-      await pause(clock, usualPause(timeouts), call)
-    } catch {
-      return
-    }
-    alarm.ring()
-  }
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { readonly code?: unknown } | null | undefined)?.code
 }

@@ -1,6 +1,7 @@
 import { isLocked, type LeaseRecord } from '@leasehold/core'
+import { Alarm, onSignal } from '@leasehold/core/internal'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import type { Place, Turnstile } from './turnstile.js'
+import type { SlotKey, Turnstile } from './turnstile.js'
 
 /** A slot is not asked for at the very instant of its expiry, where the store's clock may not be there yet. */
 const AFTER_EXPIRY = 5
@@ -14,8 +15,8 @@ const LONGEST_POLL = 5_000
 /** The longest pause between two looks where the store notifies of free slots. Milliseconds. */
 const LONGEST_WATCHED = 20_000
 
-/** The places to look at. */
-export interface DuePlaces {
+/** The records to look at. */
+export interface DueKeys {
   /** Slots that may have become free. */
   readonly slots: readonly number[]
   /** Whether a resize may ask for its number. */
@@ -25,44 +26,41 @@ export interface DuePlaces {
 /** Notifies one waiter of the slots that may have become free, and of a resize: by the watches of the store, and by polling. */
 export class SlotWatch {
   readonly #turnstile: Turnstile
-  readonly #places: readonly Place[]
+  readonly #keys: readonly SlotKey[]
   readonly #longest: number
   readonly #call = new AbortableCall()
-  readonly #due = new Set<Place>()
-  readonly #expiries = new Map<Place, () => void>()
+  readonly #alarm: Alarm
+  readonly #due = new Set<SlotKey>()
+  readonly #expiries = new Map<SlotKey, () => void>()
   readonly #removeListener: () => void = () => {}
   #pause = FIRST_LOOK
-  #cancelPause: (() => void) | undefined
-  #wake: () => void = () => {}
 
-  /** Watches the places until the call is aborted or `end` is called. */
-  constructor(turnstile: Turnstile, places: readonly Place[], call: StoreCall) {
-    const { store, timeouts } = turnstile
+  /** Watches these records until the call is aborted or `end` is called. */
+  constructor(turnstile: Turnstile, keys: readonly SlotKey[], call: StoreCall) {
+    const { store, timeouts, clock, random } = turnstile
     const { heartbeatTimeout: ttl, heartbeatInterval } = timeouts
     this.#turnstile = turnstile
-    this.#places = places
+    this.#keys = keys
     const isWatched = store.watch !== undefined
     this.#longest = isWatched ? Math.min(ttl / 3, LONGEST_WATCHED) : Math.min(heartbeatInterval, LONGEST_POLL)
+    this.#alarm = new Alarm(clock, this.#call)
     this.#removeListener = call.onAbort(() => this.end())
-    if (isWatched && !call.aborted) for (const place of places) void this.#watch(place)
+    for (const key of keys) {
+      const source = { store, name: turnstile.nameOf(key), longestPause: this.#longest, clock, random }
+      onSignal(source, this.#call, (record, isBreak) => this.#onSignal(key, record, isBreak))
+    }
   }
 
-  /** Waits until places have to be looked at, and returns them; all of them after a pause; `undefined` after the end. */
-  async next(): Promise<DuePlaces | undefined> {
-    if (this.#due.size === 0 && !this.#call.aborted) {
-      this.#cancelPause = this.#turnstile.clock.schedule(this.#pause, () => {
-        this.#pause = Math.min(2 * this.#pause, this.#longest)
-        for (const place of this.#places) this.#add(place)
-      })
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-      this.#cancelPause()
+  /** Waits until records have to be looked at, and returns them; all of them after a pause; `undefined` after the end. */
+  async next(): Promise<DueKeys | undefined> {
+    if (!(await this.#alarm.wait(this.#turnstile.clock.now() + this.#pause))) {
+      this.#pause = Math.min(2 * this.#pause, this.#longest)
+      for (const key of this.#keys) this.#due.add(key)
     }
     if (this.#call.aborted) return undefined
     const due = [...this.#due]
     this.#due.clear()
-    return { slots: due.filter((place) => place !== 'resize'), resize: due.includes('resize') }
+    return { slots: due.filter((key) => key !== 'resize'), resize: due.includes('resize') }
   }
 
   end(): void {
@@ -70,39 +68,29 @@ export class SlotWatch {
     this.#call.abort()
     for (const cancel of this.#expiries.values()) cancel()
     this.#expiries.clear()
-    this.#cancelPause?.()
-    this.#wake()
   }
 
   /** The shortest time until the slot is free, in milliseconds, unless it is released. */
-  expectExpiry(place: Place, { remaining }: LeaseRecord): void {
-    this.#expiries.get(place)?.()
-    this.#expiries.delete(place)
+  expectExpiry(key: SlotKey, { remaining }: LeaseRecord): void {
+    this.#expiries.get(key)?.()
+    this.#expiries.delete(key)
     if (!Number.isFinite(remaining) || remaining === undefined || remaining < 0 || this.#call.aborted) return
     const cancel = this.#turnstile.clock.schedule(remaining + AFTER_EXPIRY, () => {
-      this.#expiries.delete(place)
-      this.#add(place)
+      this.#expiries.delete(key)
+      this.#add(key)
     })
-    this.#expiries.set(place, cancel)
+    this.#expiries.set(key, cancel)
   }
 
-  #add(place: Place): void {
-    this.#due.add(place)
-    this.#wake()
+  #add(key: SlotKey): void {
+    this.#due.add(key)
+    this.#alarm.ring()
   }
 
-  async #watch(place: Place): Promise<void> {
-    const { store } = this.#turnstile
-    try {
-      for await (const record of store.watch?.(this.#turnstile.nameOf(place), this.#call) ?? []) {
-        if (this.#call.aborted) return
-        const isHeld = isLocked(record)
-        // A resize asks for its number while it holds its place.
-        if (isHeld === (place === 'resize')) this.#add(place)
-        else if (isHeld) this.expectExpiry(place, record)
-      }
-    } catch {
-      // Watching only saves looks: the next look finds and reports what is wrong with the store.
-    }
+  #onSignal(key: SlotKey, record: LeaseRecord | undefined, isBreak: boolean): void {
+    const isHeld = isLocked(record)
+    // A resize asks for its number while it holds its record.
+    if (isBreak || isHeld === (key === 'resize')) this.#add(key)
+    else if (isHeld) this.expectExpiry(key, record)
   }
 }

@@ -16,6 +16,7 @@ import {
 } from '@leasehold/core'
 import { guardClock } from '@leasehold/core/internal'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
+import { systemRandom } from '@leasehold/core/store-kit'
 import { leaseOptionsOf, type RecipeOptions } from '../recipe-options.js'
 import { callGuarded, report } from '../report.js'
 import type { Attempt } from './attempt.js'
@@ -28,8 +29,8 @@ import {
   withCount,
 } from './turnstile-record.js'
 
-/** A record beside the turnstile: that of a numbered slot, or the one in which a resize asks for its number. */
-export type Place = number | 'resize'
+/** Names a record beside the turnstile: that of a numbered slot, or the one in which a resize asks for its number. */
+export type SlotKey = number | 'resize'
 
 /**
  * Each instance holds this lease while it enters, so entries are one after the other, first come, first served where the
@@ -40,6 +41,7 @@ export class Turnstile {
   readonly store: LeaseStore
   readonly name: string
   readonly clock: Clock
+  readonly random: () => number
   /** The timeouts of all its leases. */
   readonly timeouts: TimeoutSettings
   readonly kind: SlotKind
@@ -62,10 +64,11 @@ export class Turnstile {
     options: RecipeOptions,
     onLease: (lease: StoreLease) => unknown,
   ) {
-    const { name, clock = systemClock, logger = defaultLogger } = options
+    const { name, clock = systemClock, random = systemRandom, logger = defaultLogger } = options
     this.store = store
     this.name = name
     this.clock = guardClock(clock, (error) => report(logger, 'error', `'${name}': the clock failed`, error))
+    this.random = random
     this.kind = kind
     this.#logger = logger
     this.#onLease = onLease
@@ -92,23 +95,23 @@ export class Turnstile {
     return { leaseName: this.name, ...(this.store.kind === undefined ? {} : { store: this.store.kind }) }
   }
 
-  /** A lease on the turnstile, or on a place beside it. */
-  lease(place?: Place): StoreLease {
-    const name = place === undefined ? this.name : this.nameOf(place)
+  /** A lease on the turnstile, or on a record beside it. */
+  lease(key?: SlotKey): StoreLease {
+    const name = key === undefined ? this.name : this.nameOf(key)
     const lease = createLease(this.store, name, this.#leaseOptions)
     this.#onLease(lease)
     return lease
   }
 
-  nameOf(place: Place): string {
-    return `${this.name}/${place}`
+  nameOf(key: SlotKey): string {
+    return `${this.name}/${key}`
   }
 
-  /** The record of the turnstile, or of a place beside it, at this moment. */
-  readRecord(place?: Place, signal?: AbortSignal): Promise<LeaseRecord | undefined> {
+  /** The record of the turnstile, or one beside it, at this moment. */
+  readRecord(key?: SlotKey, signal?: AbortSignal): Promise<LeaseRecord | undefined> {
     const { clock, store, timeouts } = this
     const options = { timeout: timeouts.operationTimeout, clock, ...(signal === undefined ? {} : { signal }) }
-    return readLease(store, place === undefined ? this.name : this.nameOf(place), options)
+    return readLease(store, key === undefined ? this.name : this.nameOf(key), options)
   }
 
   /** Takes the turnstile. An attempt without a wait gives up at once where the holder stays in it. */

@@ -147,6 +147,24 @@ describe('the reads of an observation', () => {
     await election.stop()
   })
 
+  it('a watch that broke is started again, and what changed since is read', async () => {
+    let starts = 0
+    async function* watch() {
+      starts += 1
+      if (starts === 1) throw new Error('reset')
+      await new Promise(() => {})
+    }
+    const { electorate, election, seen } = withSeen(scripted([record(1n), record(2n)], { watch }))
+    // The first pause before a watch is started again is a twentieth of the usual one.
+    await electorate.pass(TTL / 200)
+    expect(starts).toBe(2)
+    await electorate.pass(TTL / 200)
+    expect(seen).toEqual(['owner 1', 'owner 2'])
+    await electorate.pass(2 * TTL)
+    expect(starts).toBe(2)
+    await election.stop()
+  })
+
   it('a watch that fails is replaced by reads', async () => {
     const watch = (): AsyncIterable<undefined> => {
       throw new Error('no watch')

@@ -8,6 +8,7 @@ import {
   MemoryLeaseStore,
   readLease,
 } from '@leasehold/core'
+import { viewOf } from '@leasehold/core/store'
 import { ReadWriteLease, Semaphore } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing'
 import { type FaultPlan, FaultyStore, VirtualClock } from '@leasehold/testkit'
@@ -202,6 +203,58 @@ describe('a permit', () => {
       'the work of Semaphore.run must be a function',
     )
     expect(await stateOf('job')).toBeUndefined()
+  })
+})
+
+describe('a waiter whose watches break', () => {
+  /** The first `broken` watches of each slot fail. */
+  const breaking = (store: LeaseStore, broken: number) => {
+    const starts = new Map<string, number>()
+    const view = viewOf(store, {
+      watch: (watch) => (name, call, grantId) => {
+        const count = (starts.get(name) ?? 0) + 1
+        starts.set(name, count)
+        if (count <= broken && name !== 'job') throw new Error('reset')
+        return watch(name, call, grantId)
+      },
+    })
+    return { view, starts }
+  }
+
+  it('starts them again, and enters a slot as soon as it is free', async () => {
+    const { store, clock, open, during } = setUp()
+    const { view, starts } = breaking(store, 2)
+    const held = await during(open(1).acquire())
+    const waiting = open(1, view).acquire({ wait: forEver })
+    // The looks without a signal are up to TTL / 3 apart by now.
+    await clock.time.advance(TTL)
+    expect([starts.get('job/0'), starts.get('job/resize')]).toEqual([3, 3])
+    let entered = Number.POSITIVE_INFINITY
+    void waiting.then(() => {
+      entered = clock.now()
+    })
+    const freed = clock.now()
+    await during(held?.release() ?? Promise.resolve(false))
+    await clock.time.advance(TTL / 3)
+    expect(entered - freed).toBeLessThan(10)
+  })
+
+  it('looks again after each break', async () => {
+    const { store, clock, open, during } = setUp()
+    const { view } = breaking(store, forEver)
+    const reads: number[] = []
+    const counting = viewOf(view, {
+      acquire: (acquire) => (request, call) => {
+        if (request.name === 'job/0') reads.push(clock.now())
+        return acquire(request, call)
+      },
+    })
+    await during(open(1).acquire())
+    const waiting = open(1, counting).acquire({ wait: 4 * TTL })
+    await clock.time.advance(3 * TTL)
+    // Polls alone: at most TTL / 3 apart. Each break, whose pauses are as long, adds a look.
+    expect(reads.filter((at) => at > TTL).length).toBeGreaterThan(8)
+    expect(await during(waiting)).toBeUndefined()
   })
 })
 

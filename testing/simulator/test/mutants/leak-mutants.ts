@@ -4,7 +4,7 @@ import type { Mutant } from './mutant.js'
 export const leakMutants: readonly Mutant[] = [
   {
     name: 'a watch is not ended with the wait',
-    edits: [{ file: 'engine/turn-watch.ts', find: 'call.abort()\n', replace: '' }],
+    edits: [{ file: 'engine/turn-watch.ts', find: '() => call.abort()', replace: '() => {}' }],
     caughtBy: { check: ['leaked-listener'] },
   },
   {
