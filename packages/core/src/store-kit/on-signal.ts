@@ -29,36 +29,30 @@ export interface SignalSource {
  * finds and reports what is wrong with the store.
  */
 export function onSignal(
-  source: SignalSource,
-  call: StoreCall,
-  onChange: (record: LeaseRecord | undefined, isBreak: boolean) => void,
-): void {
-  if (source.store.watch !== undefined) listen(source, call, onChange).catch(() => {})
-}
-
-async function listen(
   { store, name, grantId, longestPause, clock, random }: SignalSource,
   call: StoreCall,
   onChange: (record: LeaseRecord | undefined, isBreak: boolean) => void,
-): Promise<void> {
-  let failures = 0
-  /** Before this instant, the watch is not tried again. */
-  let refusedUntil = Number.NEGATIVE_INFINITY
-  while (!call.aborted) {
-    try {
-      for await (const record of store.watch?.(name, call, grantId) ?? []) {
-        if (call.aborted) return
-        failures = 0
-        onChange(record, false)
+): void {
+  const listen = async (): Promise<void> => {
+    let failures = 0
+    let refusedUntil = Number.NEGATIVE_INFINITY
+    while (!call.aborted) {
+      try {
+        for await (const record of store.watch?.(name, call, grantId) ?? []) {
+          if (call.aborted) return
+          failures = 0
+          onChange(record, false)
+        }
+      } catch (error) {
+        if (isDefinitive(error)) refusedUntil = clock.now() + backoff(0, REFUSED_PAUSE, REFUSED_PAUSE, random)
       }
-    } catch (error) {
-      if (isDefinitive(error)) refusedUntil = clock.now() + backoff(0, REFUSED_PAUSE, REFUSED_PAUSE, random)
+      do {
+        if (call.aborted) return
+        failures += 1
+        await pause(clock, outageBackoff(failures, longestPause, random), call)
+        onChange(undefined, true)
+      } while (clock.now() < refusedUntil)
     }
-    do {
-      if (call.aborted) return
-      failures += 1
-      await pause(clock, outageBackoff(failures, longestPause, random), call)
-      onChange(undefined, true)
-    } while (clock.now() < refusedUntil)
   }
+  if (store.watch !== undefined) listen().catch(() => {})
 }
