@@ -35,10 +35,9 @@ export {
   type Metadata,
 } from './store/lease-record.js'
 export type { LeaseStore } from './store/lease-store.js'
-export { createLease } from './store-lease/create-lease.js'
+export { type CreateLeaseOptions, createLease } from './store-lease/create-lease.js'
 export type { HandOff } from './store-lease/hand-off.js'
 export type { LeaseEvents, LeaseListener } from './store-lease/lease-events.js'
-export type { CreateLeaseOptions } from './store-lease/lease-options.js'
 export {
   breakLease,
   listLeases,
