@@ -1,5 +1,8 @@
 import { AbortableCall } from '@leasehold/core/store'
-import { aborts } from './aborts.js'
+import { AbortListeners } from '@leasehold/core/store-kit'
+
+/** One for all recipes: an application may pass the same signal to many of them. */
+export const aborts = new AbortListeners()
 
 /**
  * Aborted with the first of these signals, until `forget` is called. `AbortSignal.any` would leave something behind at

@@ -1,15 +1,15 @@
 import {
   type Clock,
   type CreateLeaseOptions,
-  createLease,
   type LeaseRecord,
-  type LeaseSettings,
+  LeaseSettings,
   type LeaseStore,
   readLease,
-  type StoreLease,
+  StoreLease,
+  type StoreLeaseEnvironment,
   systemClock,
 } from '@leasehold/core'
-import { keptAlive } from '@leasehold/core/internal'
+import { keptAlive, leaseParts } from '@leasehold/core/internal'
 import { checkLeaseName } from '@leasehold/core/store'
 import { leaseOptionsOf } from './recipe-options.js'
 
@@ -25,7 +25,7 @@ export class KeyedLeases {
   /** Those of every lease, but for the name. */
   readonly settings: LeaseSettings
   readonly #name: string | undefined
-  readonly #options: CreateLeaseOptions
+  readonly #environment: StoreLeaseEnvironment
   readonly #kept = new Map<string, { readonly lease: StoreLease; users: number }>()
   readonly #onCreated: (key: string, lease: StoreLease) => void
 
@@ -36,12 +36,13 @@ export class KeyedLeases {
     usualName: string,
     onCreated = (_key: string, _lease: StoreLease): void => {},
   ) {
-    const leaseOptions = leaseOptionsOf(options)
+    const { settings, environment } = leaseParts('createLease', name ?? usualName, leaseOptionsOf(options))
     this.store = store
     this.clock = options.clock ?? systemClock
-    this.settings = createLease(store, name ?? usualName, leaseOptions).settings
+    // A lease checks that the store admits the settings.
+    this.settings = new StoreLease(settings, store, environment).settings
     this.#name = name
-    this.#options = { ...leaseOptions, owner: this.settings.owner }
+    this.#environment = environment
     this.#onCreated = onCreated
   }
 
@@ -83,7 +84,8 @@ export class KeyedLeases {
   }
 
   #create(key: string): StoreLease {
-    const lease = createLease(this.store, this.nameOf(key), this.#options)
+    const settings = new LeaseSettings({ ...this.settings, name: this.nameOf(key) })
+    const lease = new StoreLease(settings, this.store, this.#environment)
     const forget = (): void => this.#forget(key)
     lease.on('released', forget).on('lost', forget)
     this.#onCreated(key, lease)

@@ -1,7 +1,7 @@
 import type { AcquireOptions, Clock, LeaseLost, Metadata } from '@leasehold/core'
 import { keepAlive } from '@leasehold/core/internal'
 import { AbortableCall } from '@leasehold/core/store'
-import { aborts } from './aborts.js'
+import { aborts } from './first-abort.js'
 
 /** The answer to a caller of `acquire`. */
 type Outcome = { readonly isHeld: boolean } | { readonly error: unknown }

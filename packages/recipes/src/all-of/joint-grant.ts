@@ -1,6 +1,6 @@
 import { type AcquireOptions, type Lease, type LeaseLost, LeaseLostError, StoreLease } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import { aborts } from '../aborts.js'
+import { aborts } from '../first-abort.js'
 
 /** A part that was taken. */
 interface Taken {

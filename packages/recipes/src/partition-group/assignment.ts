@@ -10,7 +10,7 @@ import {
 } from '@leasehold/core'
 import { extendHeld, heldOf } from '@leasehold/core/internal'
 import { AbortableCall } from '@leasehold/core/store'
-import { aborts } from '../aborts.js'
+import { aborts } from '../first-abort.js'
 import type { InFlight } from '../in-flight.js'
 import { checkRecipe, ofRecipe } from '../record-kind.js'
 import type { StoreOutage } from '../store-outage.js'

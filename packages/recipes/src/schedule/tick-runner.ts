@@ -9,7 +9,7 @@ import {
 import { extendHeld } from '@leasehold/core/internal'
 import { AbortableCall } from '@leasehold/core/store'
 import { untilAborted } from '@leasehold/core/store-kit'
-import { aborts } from '../aborts.js'
+import { aborts } from '../first-abort.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import type { ScheduleOptions } from './schedule-options.js'
 import {

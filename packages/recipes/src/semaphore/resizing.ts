@@ -5,7 +5,7 @@ import { changeOf, wishMetadata } from '../slots/resize-wish.js'
 import { heldSlots } from '../slots/slot-drain.js'
 import { SlotWatch } from '../slots/slot-watch.js'
 import type { Turnstile } from '../slots/turnstile.js'
-import { withCount } from '../slots/turnstile-record.js'
+import { type TurnstileRecord, withCount } from '../slots/turnstile-record.js'
 import { pauseUntil } from '../waiting.js'
 
 /** The pauses between two looks at the record, in milliseconds. */
@@ -34,7 +34,7 @@ async function write(turnstile: Turnstile, permits: number, { signal }: StoreCal
     const ends = new FirstAbort(signal, wish.signal)
     try {
       const own = writeByOwnHand(turnstile, permits, change, ends).finally(() => ends.abort())
-      const others = untilWritten(turnstile, change, ends).finally(() => ends.abort())
+      const others = untilSeen(turnstile, (record) => record.change === change, ends).finally(() => ends.abort())
       const outcomes = await Promise.allSettled([own, others])
       if (outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value)) return change
       signal.throwIfAborted()
@@ -66,16 +66,20 @@ async function writeByOwnHand(
   }
 }
 
-/** Looks until the record shows the change. `false` after an abort. */
-async function untilWritten(turnstile: Turnstile, change: string, call: StoreCall): Promise<boolean> {
+/** Looks until the record is as wanted, and returns it. `undefined` after an abort. */
+async function untilSeen(
+  turnstile: Turnstile,
+  isWanted: (record: TurnstileRecord) => boolean,
+  call: StoreCall,
+): Promise<TurnstileRecord | undefined> {
   let pause = FIRST_PAUSE
   while (!call.aborted) {
     const record = await turnstile.look(call.signal).catch(() => undefined)
-    if (record?.change === change) return true
+    if (record !== undefined && isWanted(record)) return record
     await pauseUntil(turnstile.clock, pause, call)
     pause = Math.min(2 * pause, LONGEST_PAUSE)
   }
-  return false
+  return undefined
 }
 
 /**
@@ -104,17 +108,10 @@ async function untilReached(turnstile: Turnstile, permits: number, change: strin
 }
 
 /** The record, read until the store answers. Rejects with a `LeaseConflictError` if the change is not the last one. */
-async function unchanged(turnstile: Turnstile, change: string, call: StoreCall) {
-  let pause = FIRST_PAUSE
-  for (;;) {
-    const record = await turnstile.look(call.signal).catch(() => undefined)
-    call.signal.throwIfAborted()
-    if (record?.change === change) return record
-    if (record !== undefined) {
-      const message = `'${turnstile.name}' has ${record.count} permits now: another resize or another instance has changed the number`
-      throw new LeaseConflictError(message, turnstile.details)
-    }
-    await pauseUntil(turnstile.clock, pause, call)
-    pause = Math.min(2 * pause, LONGEST_PAUSE)
-  }
+async function unchanged(turnstile: Turnstile, change: string, call: StoreCall): Promise<TurnstileRecord> {
+  const record = await untilSeen(turnstile, () => true, call)
+  call.signal.throwIfAborted()
+  if (record?.change === change) return record
+  const message = `'${turnstile.name}' has ${record?.count} permits now: another resize or another instance has changed the number`
+  throw new LeaseConflictError(message, turnstile.details)
 }

@@ -4,7 +4,7 @@ import { checkAcquireOptions } from '../acquire-options.js'
 import { SharedAttempt } from '../shared-attempt.js'
 import { pauseUntil } from '../waiting.js'
 import { type Attempt, type Entry, isTransient } from './attempt.js'
-import { enterSlot } from './enter-slot.js'
+import { enterSlot } from './slot-search.js'
 import type { Turnstile } from './turnstile.js'
 
 /** The longest pause between two attempts for the same callers, in milliseconds. */
@@ -23,7 +23,7 @@ export class EnteredLease extends Lease {
 
   /** `refusal`: the error with which a claim is refused at once, if it is. */
   constructor(turnstile: Turnstile, refusal = (): Error | undefined => undefined) {
-    super(turnstile.lease().settings)
+    super(turnstile.settings)
     this.turnstile = turnstile
     this.#refusal = refusal
     this.#waiting = new SharedAttempt(turnstile.clock)

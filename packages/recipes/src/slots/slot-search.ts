@@ -1,20 +1,53 @@
-import { LeaseError, type StoreLease } from '@leasehold/core'
+import { LeaseError, LeaseLostError, type StoreLease } from '@leasehold/core'
 import { FirstAbort } from '../first-abort.js'
-import { type Attempt, isTransient } from './attempt.js'
+import { type Attempt, type Entry, isTransient } from './attempt.js'
 import { readWish } from './resize-wish.js'
 import { heldSlots } from './slot-drain.js'
 import { SlotWatch } from './slot-watch.js'
 import type { Turnstile } from './turnstile.js'
 import { type TurnstileRecord, withCount } from './turnstile-record.js'
 
+/**
+ * Passes the turnstile and enters a slot. The entry counts only if the turnstile was still held when the grant of the slot
+ * was seen: so no entry by a request that was sent late counts once another has the turnstile.
+ */
+export async function enterSlot(turnstile: Turnstile, attempt: Attempt): Promise<Entry | undefined> {
+  const held = turnstile.lease()
+  if (!(await turnstile.take(held, attempt))) return undefined
+  const { fencingToken } = held
+  let leave = (): Promise<unknown> => held.release()
+  let entry: Entry | undefined
+  try {
+    const search = new SlotSearch(turnstile, held, await turnstile.read(held))
+    const found = await search.find(attempt)
+    if (found === undefined) return undefined
+    const { hasWaited, record } = search
+    const next = (found.slot + 1) % record.count
+    const metadata = turnstile.toMetadata({ ...record, next, isFull: hasWaited })
+    leave = () => held.release({ metadata })
+    if (fencingToken === undefined || !held.checkLease()) {
+      await found.lease.release().catch(() => {})
+      return undefined
+    }
+    entry = { ...found, fencingToken, left: leave().catch(() => {}) }
+    return entry
+  } catch (error) {
+    // The turnstile was lost: an attempt that waits begins again.
+    if (error instanceof LeaseLostError && attempt.isPatient) return undefined
+    throw error
+  } finally {
+    if (entry === undefined) await leave().catch(() => {})
+  }
+}
+
 /** A slot that was found and acquired. */
-export interface FoundSlot {
+interface FoundSlot {
   readonly lease: StoreLease
   readonly slot: number
 }
 
 /** The search of the holder of a turnstile for a free slot. */
-export class SlotSearch {
+class SlotSearch {
   readonly #turnstile: Turnstile
   readonly #held: StoreLease
   /** Those that were tried. */
@@ -45,7 +78,7 @@ export class SlotSearch {
    */
   async find(attempt: Attempt): Promise<FoundSlot | undefined> {
     const { count, next, isFull } = this.#record
-    const all = Array.from({ length: count }, (_, place) => (next + place) % count)
+    const all = Array.from({ length: count }, (_, offset) => (next + offset) % count)
     // Where the last one had to wait, most likely no slot is free: the watches find one that is.
     const first = isFull && attempt.isPatient ? all.slice(0, 1) : all
     const found = (await this.#try(first, attempt)) ?? (attempt.isPatient ? await this.#wait(attempt) : undefined)
@@ -74,15 +107,15 @@ export class SlotSearch {
 
   /** Waits for a free slot. Resolves with `undefined` if the wait has ended, or if the number of slots has changed. */
   async #waitWhile(slots: number, ends: FirstAbort, attempt: Attempt): Promise<FoundSlot | undefined> {
-    const places = Array.from({ length: slots }, (_, slot) => slot)
+    const all = Array.from({ length: slots }, (_, slot) => slot)
     const resizable = this.#turnstile.kind === 'permits'
-    const watch = new SlotWatch(this.#turnstile, resizable ? [...places, 'resize'] : places, ends)
+    const watch = new SlotWatch(this.#turnstile, resizable ? [...all, 'resize'] : all, ends)
     try {
       for (;;) {
         const due = await watch.next()
         if (due === undefined) return undefined
         const isResized = due.resize && (await this.#obeyResize(ends.signal))
-        const found = await this.#try(isResized ? places : due.slots, attempt)
+        const found = await this.#try(isResized ? all : due.slots, attempt)
         if (found !== undefined || this.#record.slots > slots) return found
       }
     } finally {

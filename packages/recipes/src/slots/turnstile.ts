@@ -1,20 +1,20 @@
 import {
   type Clock,
-  type CreateLeaseOptions,
-  createLease,
   defaultLogger,
   LeaseConfigurationError,
   LeaseLostError,
   type LeaseRecord,
+  LeaseSettings,
   type LeaseStore,
   type Logger,
   type Metadata,
   readLease,
-  type StoreLease,
+  StoreLease,
+  type StoreLeaseEnvironment,
   systemClock,
   type TimeoutSettings,
 } from '@leasehold/core'
-import { guardClock } from '@leasehold/core/internal'
+import { guardClock, leaseParts } from '@leasehold/core/internal'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { systemRandom } from '@leasehold/core/store-kit'
 import { leaseOptionsOf, type RecipeOptions } from '../recipe-options.js'
@@ -42,10 +42,10 @@ export class Turnstile {
   readonly name: string
   readonly clock: Clock
   readonly random: () => number
-  /** The timeouts of all its leases. */
-  readonly timeouts: TimeoutSettings
+  /** Those of all its leases, but for the name. */
+  readonly settings: LeaseSettings
   readonly kind: SlotKind
-  readonly #leaseOptions: CreateLeaseOptions
+  readonly #environment: StoreLeaseEnvironment
   readonly #logger: Logger
   readonly #onLease: (lease: StoreLease) => unknown
   readonly #made: number
@@ -72,18 +72,22 @@ export class Turnstile {
     this.kind = kind
     this.#logger = logger
     this.#onLease = onLease
-    this.#leaseOptions = leaseOptionsOf(options)
     this.#made = checkedCount(kind, count, name)
     this.#count = this.#made
-    const { owner, timeouts } = this.lease(count - 1).settings
-    this.timeouts = timeouts
-    // All leases have the same owner, also where it was not given.
-    this.#leaseOptions = { ...this.#leaseOptions, owner }
+    const { settings, environment } = leaseParts('createLease', name, leaseOptionsOf(options))
+    this.settings = settings
+    this.#environment = environment
+    // It has the longest name, and checks that the store admits the settings.
+    this.lease(count - 1)
     if (store.update !== undefined && store.limits.metadata !== 0) return
     const message =
       `'${name}': the ${store.kind ?? 'custom'} store has no room for metadata, and the number of ${kind} is kept there: ` +
       'use a store, or a layout of its records, that has metadata'
     throw new LeaseConfigurationError(message, this.details)
+  }
+
+  get timeouts(): TimeoutSettings {
+    return this.settings.timeouts
   }
 
   /** How many slots there are, as far as this instance knows. */
@@ -97,8 +101,8 @@ export class Turnstile {
 
   /** A lease on the turnstile, or on a record beside it. */
   lease(key?: SlotKey): StoreLease {
-    const name = key === undefined ? this.name : this.nameOf(key)
-    const lease = createLease(this.store, name, this.#leaseOptions)
+    const settings = key === undefined ? this.settings : new LeaseSettings({ ...this.settings, name: this.nameOf(key) })
+    const lease = new StoreLease(settings, this.store, this.#environment)
     this.#onLease(lease)
     return lease
   }

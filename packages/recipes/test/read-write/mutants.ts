@@ -2,7 +2,7 @@ import type { RecipeMutant } from '../support/mutants.js'
 
 const readWrite = 'read-write/read-write-lease.ts'
 const entered = 'slots/entered-lease.ts'
-const enterSlot = 'slots/enter-slot.ts'
+const search = 'slots/slot-search.ts'
 const drain = 'slots/slot-drain.ts'
 
 /** Deliberate bugs of a read-write lease, and the law or check that catches each. */
@@ -40,25 +40,25 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'a reader enters although it lost the turnstile',
-    edits: [{ file: enterSlot, find: '|| !held.checkLease()', replace: '' }],
+    edits: [{ file: search, find: '|| !held.checkLease()', replace: '' }],
     caughtBy: { law: 'a reader whose turnstile was lost before its slot was granted does not read' },
   },
   {
     name: 'a reader enters beside the turnstile',
     edits: [
       {
-        file: enterSlot,
+        file: search,
         find: 'if (!(await turnstile.take(held, attempt))) return undefined',
         replace: 'await turnstile.take(held, { ...attempt, isPatient: false })',
       },
-      { file: enterSlot, find: 'fencingToken === undefined || !held.checkLease()', replace: 'found.slot < 0' },
+      { file: search, find: 'fencingToken === undefined || !held.checkLease()', replace: 'found.slot < 0' },
       {
-        file: enterSlot,
+        file: search,
         find: '{ ...found, fencingToken, left: leave()',
         replace: '{ ...found, fencingToken: fencingToken ?? 0n, left: leave()',
       },
-      { file: 'slots/slot-search.ts', find: ' || !this.#held.checkLease()', replace: '' },
-      { file: enterSlot, find: 'await turnstile.read(held)', replace: 'turnstile.readAny(held)' },
+      { file: search, find: ' || !this.#held.checkLease()', replace: '' },
+      { file: search, find: 'await turnstile.read(held)', replace: 'turnstile.readAny(held)' },
     ],
     caughtBy: { law: 'a writer is alone' },
   },
