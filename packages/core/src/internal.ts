@@ -8,6 +8,7 @@ export {
   type SharedDeadline,
 } from './engine/grant-keeper.js'
 export { Outage } from './engine/outage.js'
+export { remainingOf } from './engine/pauses.js'
 export { type FenceMaker, type ProcessFence, provideFence } from './engine/self-fence.js'
 export { reasonOf, shownLines, shownText, shownValue } from './errors/shown-value.js'
 export { suggestionFor } from './errors/suggestion.js'

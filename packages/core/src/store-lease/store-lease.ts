@@ -35,6 +35,7 @@ import { checkOwner } from '../store/lease-name.js'
 import { type Grant, type LeaseRecord, type Metadata, withJSON } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import type { Clock } from '../time/clock.js'
+import { Deferred } from '../time/deferred.js'
 import { keptAlive } from '../time/keep-alive.js'
 import { defaultLogger, type Logger, logSafely } from '../user-code/logger.js'
 import { Departure } from './departure.js'
@@ -43,7 +44,6 @@ import { checkCanChange, fromHandOff, type HandOff, toHandOff } from './hand-off
 import { LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
 import { checkUpdate, MetadataUpdates } from './metadata-updates.js'
 import { readHolder } from './operations.js'
-import { SharedRenewal } from './shared-renewal.js'
 import { checkEnvironment, type StoreLeaseEnvironment } from './store-lease-environment.js'
 
 /**
@@ -60,7 +60,8 @@ export class StoreLease extends Lease {
   readonly #users = new GrantUsers()
   #previous: Metadata | undefined
   #updates: MetadataUpdates | undefined
-  #renewal: SharedRenewal | undefined
+  /** The renewal by hand that is under way: concurrent callers share it. */
+  #renewal: Deferred<boolean> | undefined
   #emitter: LeaseEventEmitter | undefined
   #departure: Departure | undefined
   #closed = false
@@ -177,8 +178,13 @@ export class StoreLease extends Lease {
    */
   async renew(): Promise<boolean> {
     if (this.grant === undefined) return false
-    this.#renewal ??= new SharedRenewal(() => this.#engine.dispatch({ type: 'renew' }))
-    return await keptAlive(this.#clock, this.#renewal.join())
+    const renewal = this.#renewal ?? new Deferred<boolean>()
+    if (this.#renewal === undefined) {
+      this.#renewal = renewal
+      // Its outcome may come before this returns.
+      this.#engine.dispatch({ type: 'renew' })
+    }
+    return await keptAlive(this.#clock, renewal.promise)
   }
 
   /** With `metadata`: leaves it behind in the record, for the next holder (`previous`) and for readers. */
@@ -337,7 +343,7 @@ export class StoreLease extends Lease {
     this.#users.leave()
     this.#fence?.disarm()
     this.#updates?.end()
-    this.#renewal?.end()
+    this.#takeRenewal()?.resolve(false)
     this.#departure ??= new Departure((event) => this.#engine.dispatch(event), this.#clock)
     return this.#departure.begin(how, this.grant?.grantId, this.#family)
   }
@@ -359,7 +365,7 @@ export class StoreLease extends Lease {
         return
       case 'renewed':
         this.#armFence()
-        this.#renewal?.onHeartbeat(effect)
+        if (effect.latency !== undefined) this.#takeRenewal()?.resolve(true)
         this.#warnOfLongHold()
         this.#emitter?.emit('renewed', withJSON(effect.grant))
         return
@@ -370,7 +376,8 @@ export class StoreLease extends Lease {
         this.#emitter?.emit('recovered', withJSON(effect.grant))
         return
       case 'jeopardy':
-        this.#renewal?.onHeartbeat(effect)
+        // A heartbeat that is only late, without a latency, is still under way.
+        if (effect.latency !== undefined) this.#takeRenewal()?.reject(effect.cause)
         this.#log('debug', 'a heartbeat failed or is late', effect.cause)
         if (effect.begins) this.#emitter?.emit('jeopardy', { cause: effect.cause, remaining: this.remaining })
         return
@@ -396,8 +403,14 @@ export class StoreLease extends Lease {
     const run = this.#runs?.under(grant)
     const work = this.#users.lose(lost, this.#lossOf(lost), run, (failure) => this.#report(failure))
     this.#emitter?.emit('lost', lost)
-    this.#renewal?.end()
+    this.#takeRenewal()?.resolve(false)
     this.#fence?.acknowledge(work)
+  }
+
+  #takeRenewal(): Deferred<boolean> | undefined {
+    const renewal = this.#renewal
+    this.#renewal = undefined
+    return renewal
   }
 
   #onOutage(effect: OutageEffect): void {

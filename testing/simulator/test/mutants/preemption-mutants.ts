@@ -59,12 +59,23 @@ export const preemptionMutants: readonly Mutant[] = [
   },
   {
     name: 'a renewal by hand that failed resolves true',
-    edits: [{ file: 'store-lease/shared-renewal.ts', find: '?.reject(effect.cause)', replace: '?.resolve(true)' }],
+    edits: [{ file: 'store-lease/store-lease.ts', find: '?.reject(effect.cause)', replace: '?.resolve(true)' }],
     caughtBy: { law: 'renewal: a renewal by hand that hangs rejects, and the lease stays held while it is valid' },
   },
   {
     name: 'a renewal by hand does not end with the grant',
-    edits: [{ file: 'store-lease/shared-renewal.ts', find: 'this.#take()?.resolve(false)', replace: '' }],
+    edits: [
+      {
+        file: 'store-lease/store-lease.ts',
+        find: "this.#emitter?.emit('lost', lost)\n    this.#takeRenewal()?.resolve(false)",
+        replace: "this.#emitter?.emit('lost', lost)",
+      },
+      {
+        file: 'store-lease/store-lease.ts',
+        find: 'this.#updates?.end()\n    this.#takeRenewal()?.resolve(false)',
+        replace: 'this.#updates?.end()',
+      },
+    ],
     caughtBy: { check: ['stuck-call'] },
   },
 ]
