@@ -6,9 +6,8 @@ import { type RecipeEvents, StartedRecipe } from '../recipe.js'
 import { callGuarded } from '../report.js'
 import { pauseUntil } from '../waiting.js'
 import { wallClock } from '../wall-clock.js'
-import { OtherPlan } from './other-plan.js'
 import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
-import { endedRun, fromMetadata, type ScheduledRun } from './schedule-record.js'
+import { endedRun, fromMetadata, type ScheduledRun, type ScheduleRecord } from './schedule-record.js'
 import { type TickFate, TickRunner } from './tick-runner.js'
 import { createTimetable, LAST_INSTANT, type Timetable } from './timetable.js'
 
@@ -62,10 +61,12 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
   readonly #options: ScheduleOptions
   readonly #lease: StoreLease
   readonly #random: () => number
-  readonly #otherPlan: OtherPlan
   readonly #table: Timetable
   readonly #runner: TickRunner
   readonly #keepsTicks: boolean
+  /** The tick in the first record that was seen: the deployment before may have left it. */
+  #firstTick: number | undefined
+  #hasReportedPlan = false
 
   /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid. */
   constructor(store: LeaseStore, options: ScheduleOptions) {
@@ -76,7 +77,6 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     this.#options = options
     this.#random = guardRandom(random, (error) => this.report(error, 'random() failed'))
     this.#table = createTimetable(options, this.#wall())
-    this.#otherPlan = new OtherPlan(this.#table.plan, (plan) => this.#onOtherPlan(plan))
     this.#lease = createScheduleLease(store, options)
     this.watch(this.#lease)
     this.#keepsTicks = keepsTicks(store, this.#lease, options)
@@ -191,7 +191,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     const record = await this.#readRecord()
     const found = fromMetadata(record?.metadata, { leaseName: this.#options.name })
     const { tick, run } = found
-    this.#otherPlan.onRecord(found)
+    this.#noticeOtherPlan(found)
     if (tick === undefined ? isCatchUp : tick >= due) return 'decided'
     if (isLocked(record)) return run?.outcome === 'running' ? 'overrun' : 'refused'
     if (this.stopping.aborted) return 'unknown'
@@ -249,7 +249,11 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     return wallClock()
   }
 
-  #onOtherPlan(plan: string): void {
+  /** Reports once that an instance with another plan runs the schedule. */
+  #noticeOtherPlan({ tick = Number.NEGATIVE_INFINITY, plan }: ScheduleRecord): void {
+    this.#firstTick ??= tick
+    if (this.#hasReportedPlan || tick === this.#firstTick || plan === undefined || plan === this.#table.plan) return
+    this.#hasReportedPlan = true
     const { name } = this.#options
     const message =
       `schedule '${name}': another instance runs it with '${plan}', and this one has '${this.#table.plan}'. If no deployment ` +
