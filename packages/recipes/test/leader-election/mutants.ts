@@ -93,9 +93,9 @@ export const mutants: readonly RecipeMutant[] = [
     name: 'an observer does not look for a new leader while there is none',
     edits: [
       {
-        file: 'leader-election/read-pauses.ts',
-        find: 'longest: this.#jittered(Math.min(growing, this.#usual)) }',
-        replace: 'longest: growing * 1e6 }',
+        file: 'leader-election/observe-leader.ts',
+        find: 'longest = jittered(Math.min(usual * FIRST_PAUSE * GROWTH ** vacancies, usual))',
+        replace: 'longest = usual * 1e6',
       },
     ],
     caughtBy: { check: ['no-progress'] },
