@@ -1,4 +1,5 @@
 import { type AcquireOptions, LeaseConfigurationError, type LeaseSettings } from '@leasehold/core'
+import { shownValue } from '@leasehold/core/internal'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { checkOptionNames } from '@leasehold/core/store-kit'
 
@@ -17,7 +18,7 @@ export function checkAcquireOptions(options: AcquireOptions, { name, owner }: Le
 export function checkDuration(option: string, value: unknown, details: LeaseErrorDetails): void {
   if (value === undefined || (typeof value === 'number' && value >= 0)) return
   throw new LeaseConfigurationError(
-    `${option} must be 0 or more milliseconds, or Infinity, not ${shown(value)}`,
+    `${option} must be 0 or more milliseconds, or Infinity, not ${shownValue(value)}`,
     details,
   )
 }
@@ -25,21 +26,11 @@ export function checkDuration(option: string, value: unknown, details: LeaseErro
 /** Throws a `LeaseConfigurationError` unless the value is an `AbortSignal`, or not given. */
 export function checkSignal(value: unknown, details: LeaseErrorDetails): void {
   if (value === undefined || value instanceof AbortSignal) return
-  throw new LeaseConfigurationError(`signal must be an AbortSignal, not ${shown(value)}`, details)
+  throw new LeaseConfigurationError(`signal must be an AbortSignal, not ${shownValue(value)}`, details)
 }
 
 /** Throws a `LeaseConfigurationError` unless the value is a function, or not given. */
 export function checkFunction(option: string, value: unknown, details: LeaseErrorDetails): void {
   if (value === undefined || typeof value === 'function') return
-  throw new LeaseConfigurationError(`${option} must be a function, not ${shown(value)}`, details)
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'string'
-    ? `'${value}'`
-    : value === null
-      ? 'null'
-      : typeof value === 'number'
-        ? String(value)
-        : `a ${typeof value}`
+  throw new LeaseConfigurationError(`${option} must be a function, not ${shownValue(value)}`, details)
 }

@@ -1,5 +1,5 @@
 import type { AcquireOptions, Clock, LeaseLost, Metadata } from '@leasehold/core'
-import { keepAlive } from '@leasehold/core/internal'
+import { Deferred, keepAlive } from '@leasehold/core/internal'
 import { AbortableCall } from '@leasehold/core/store'
 import { aborts } from './first-abort.js'
 
@@ -8,11 +8,11 @@ type Outcome = { readonly isHeld: boolean } | { readonly error: unknown }
 
 /** One caller of `acquire`. */
 interface Caller {
-  readonly promise: Promise<boolean>
   /** When it gives up. */
   readonly until: number
   readonly options: AcquireOptions
-  answer(outcome: Outcome): void
+  readonly answered: Deferred<boolean>
+  readonly endKeeping: () => void
   unlisten?: (() => void) | undefined
   cancel?: () => void
 }
@@ -57,16 +57,8 @@ export class SharedAttempt {
 
   add(options: AcquireOptions): Caller {
     const { wait = 0, signal } = options
-    let answer = (_outcome: Outcome): void => {}
-    const endKeeping = keepAlive(this.#clock)
-    const promise = new Promise<boolean>((resolve, reject) => {
-      answer = (outcome) => {
-        endKeeping()
-        if ('error' in outcome) reject(outcome.error)
-        else resolve(outcome.isHeld)
-      }
-    })
-    const caller: Caller = { promise, until: this.#clock.now() + wait, options, answer }
+    const until = this.#clock.now() + wait
+    const caller: Caller = { until, options, answered: new Deferred(), endKeeping: keepAlive(this.#clock) }
     this.#callers.add(caller)
     caller.unlisten = signal && aborts.add(signal, () => this.#giveUp(caller, { error: signal.reason }))
     return caller
@@ -85,7 +77,9 @@ export class SharedAttempt {
       this.#callers.delete(caller)
       caller.cancel?.()
       caller.unlisten?.()
-      caller.answer(outcome)
+      caller.endKeeping()
+      if ('error' in outcome) caller.answered.reject(outcome.error)
+      else caller.answered.resolve(outcome.isHeld)
     }
   }
 

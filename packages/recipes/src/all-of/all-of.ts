@@ -151,7 +151,7 @@ export class AllOf extends Lease {
 
   /** Callers that wait for less time than others end their wait by themselves, when the last round should be over. */
   #join(attempt: SharedAttempt, options: AllOfAcquireOptions): Promise<boolean> {
-    const { promise } = attempt.add(options)
+    const { promise } = attempt.add(options).answered
     const { callers, until } = attempt
     const grace = this.settings.timeouts.operationTimeout * (this.leases.length + 1)
     for (const caller of callers) if (caller.until < until) attempt.limit(caller, grace)

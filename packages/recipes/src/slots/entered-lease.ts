@@ -75,7 +75,7 @@ export class EnteredLease extends Lease {
     if (this.#attempting === undefined) this.#begin()
     // The attempt may take longer than it waits. One that tries once is given a time limit.
     else this.#waiting.limit(caller, wait > 0 ? 0 : this.settings.timeouts.operationTimeout)
-    return await caller.promise
+    return await caller.answered.promise
   }
 
   override release(): Promise<boolean> {

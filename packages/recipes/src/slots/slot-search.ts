@@ -5,7 +5,7 @@ import { readWish } from './resize-wish.js'
 import { heldSlots } from './slot-drain.js'
 import { SlotWatch } from './slot-watch.js'
 import type { Turnstile } from './turnstile.js'
-import { type TurnstileRecord, withCount } from './turnstile-record.js'
+import { type TurnstileRecord, toMetadata, withCount } from './turnstile-record.js'
 
 /**
  * Passes the turnstile and enters a slot. The entry counts only if the turnstile was still held when the grant of the slot
@@ -23,7 +23,7 @@ export async function enterSlot(turnstile: Turnstile, attempt: Attempt): Promise
     if (found === undefined) return undefined
     const { hasWaited, record } = search
     const next = (found.slot + 1) % record.count
-    const metadata = turnstile.toMetadata({ ...record, next, isFull: hasWaited })
+    const metadata = toMetadata(turnstile.kind, { ...record, next, isFull: hasWaited })
     leave = () => held.release({ metadata })
     if (fencingToken === undefined || !held.checkLease()) {
       await found.lease.release().catch(() => {})
@@ -48,28 +48,20 @@ interface FoundSlot {
 
 /** The search of the holder of a turnstile for a free slot. */
 class SlotSearch {
+  /** The record of the turnstile: the number changes if somebody resizes during the search. */
+  record: TurnstileRecord
+  /** Whether it had to wait for a slot. */
+  hasWaited = false
   readonly #turnstile: Turnstile
   readonly #held: StoreLease
   /** Those that were tried. */
   readonly #leases = new Map<number, StoreLease>()
-  #record: TurnstileRecord
   #failure: unknown
-  #hasWaited = false
 
   constructor(turnstile: Turnstile, held: StoreLease, record: TurnstileRecord) {
     this.#turnstile = turnstile
     this.#held = held
-    this.#record = record
-  }
-
-  /** Whether it had to wait for a slot. */
-  get hasWaited(): boolean {
-    return this.#hasWaited
-  }
-
-  /** The record of the turnstile: the number changes if somebody resizes during the search. */
-  get record(): TurnstileRecord {
-    return this.#record
+    this.record = record
   }
 
   /**
@@ -77,7 +69,7 @@ class SlotSearch {
    * unknown. A grant whose answer was lost is taken back by its lease.
    */
   async find(attempt: Attempt): Promise<FoundSlot | undefined> {
-    const { count, next, isFull } = this.#record
+    const { count, next, isFull } = this.record
     const all = Array.from({ length: count }, (_, offset) => (next + offset) % count)
     // Where the last one had to wait, most likely no slot is free: the watches find one that is.
     const first = isFull && attempt.isPatient ? all.slice(0, 1) : all
@@ -87,17 +79,17 @@ class SlotSearch {
   }
 
   async #wait(attempt: Attempt): Promise<FoundSlot | undefined> {
-    this.#hasWaited = true
-    this.#record = { ...this.#record, isFull: true }
+    this.hasWaited = true
+    this.record = { ...this.record, isFull: true }
     // It only saves time: a holder that cannot write it is about to lose the turnstile.
-    this.#turnstile.stay(this.#held, this.#record).catch(() => {})
+    this.#turnstile.stay(this.#held, this.record).catch(() => {})
     const ends = new FirstAbort(attempt.signal, this.#held.signal)
     const { wait } = attempt
     const cancel =
       wait === Number.POSITIVE_INFINITY ? () => {} : this.#turnstile.clock.schedule(wait, () => ends.abort())
     try {
       let found: FoundSlot | undefined
-      while (!ends.aborted && found === undefined) found = await this.#waitWhile(this.#record.slots, ends, attempt)
+      while (!ends.aborted && found === undefined) found = await this.#waitWhile(this.record.slots, ends, attempt)
       return found
     } finally {
       cancel()
@@ -116,7 +108,7 @@ class SlotSearch {
         if (due === undefined) return undefined
         const isResized = due.resize && (await this.#obeyResize(ends.signal))
         const found = await this.#try(isResized ? all : due.slots, attempt)
-        if (found !== undefined || this.#record.slots > slots) return found
+        if (found !== undefined || this.record.slots > slots) return found
       }
     } finally {
       watch.end()
@@ -126,9 +118,9 @@ class SlotSearch {
   /** Carries out the resize that asks for it: it would wait for its turn for as long as no slot is free. */
   async #obeyResize(signal: AbortSignal): Promise<boolean> {
     const wish = await readWish(this.#turnstile, signal).catch(() => undefined)
-    if (wish === undefined || wish.change === this.#record.change) return false
-    this.#record = withCount(this.#record, wish.count, wish.change)
-    await this.#turnstile.stay(this.#held, this.#record)
+    if (wish === undefined || wish.change === this.record.change) return false
+    this.record = withCount(this.record, wish.count, wish.change)
+    await this.#turnstile.stay(this.#held, this.record)
     this.#turnstile.follow(wish.count)
     return true
   }
@@ -154,12 +146,12 @@ class SlotSearch {
    * `count` are held in all.
    */
   async #enterable(slots: readonly number[], signal: AbortSignal): Promise<readonly number[]> {
-    const { count, slots: all } = this.#record
+    const { count, slots: all } = this.record
     if (all === count) return slots.filter((slot) => slot < count)
     try {
       const held = await heldSlots(this.#turnstile, all, signal)
       // Nobody enters while this instance holds the turnstile, so that they stay empty.
-      if (![...held].some((slot) => slot >= count)) this.#record = { ...this.#record, slots: count }
+      if (![...held].some((slot) => slot >= count)) this.record = { ...this.record, slots: count }
       const free = Array.from({ length: count }, (_, slot) => slot).filter((slot) => !held.has(slot))
       return held.size < count ? free : []
     } catch (error) {

@@ -157,7 +157,7 @@ export class Turnstile {
 
   /** Writes the record while the turnstile is held. Rejects with a `LeaseLostError` where it was lost before. */
   async write(lease: StoreLease, record: TurnstileRecord, others: Metadata = {}): Promise<void> {
-    if (await lease.update({ ...others, ...this.toMetadata(record) })) return
+    if (await lease.update({ ...others, ...toMetadata(this.kind, record) })) return
     throw new LeaseLostError(`the turnstile '${this.name}' was lost`, { ...this.details, reason: 'expired' })
   }
 
@@ -173,10 +173,6 @@ export class Turnstile {
    */
   async stay(lease: StoreLease, record: TurnstileRecord, others: Metadata = {}): Promise<void> {
     await this.write(lease, record, { ...others, stays: String(lease.fencingToken) })
-  }
-
-  toMetadata(record: TurnstileRecord): Metadata {
-    return toMetadata(this.kind, record)
   }
 
   #parsed(metadata: Metadata | undefined): TurnstileRecord {

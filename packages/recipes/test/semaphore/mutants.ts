@@ -13,8 +13,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: search,
-        find: 'const { count, next, isFull } = this.#record',
-        replace: 'const { next, isFull } = this.#record\n    const count = this.#record.count + 1',
+        find: 'const { count, next, isFull } = this.record',
+        replace: 'const { next, isFull } = this.record\n    const count = this.record.count + 1',
       },
       { file: search, find: 'return slots.filter((slot) => slot < count)', replace: 'return slots' },
     ],
