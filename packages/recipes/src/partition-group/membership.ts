@@ -16,8 +16,8 @@ const ATTEMPTS = 8
 
 const RECIPE = 'partition-group'
 
-/** The record of a place. */
-interface Place {
+/** The record of a member, at its place in the group. */
+interface MemberRecord {
   readonly place: number
   readonly isFree: boolean
   readonly isOther: boolean
@@ -128,7 +128,7 @@ export class Membership {
     return number <= largestGroup(roomOf(store)) ? number : partitions
   }
 
-  async *#places(signal: AbortSignal): AsyncGenerator<Place> {
+  async *#places(signal: AbortSignal): AsyncGenerator<MemberRecord> {
     const { store, clock, leaseOptions } = this.#options
     const options = { clock, signal, timeout: leaseOptions.operationTimeout }
     for await (const record of listLeases(store, this.#prefix, options)) {
