@@ -1,5 +1,6 @@
 import { AbortableCall, type StoreCall } from '../store/store-call.js'
 import type { Clock } from '../time/clock.js'
+import { inTime } from '../time/in-time.js'
 import { invalidAnswer, timedOut, toLeaseError } from './failures.js'
 import type { LeaseRules } from './lease-rules.js'
 import { faultOfAnswer } from './store-answers.js'
@@ -16,22 +17,16 @@ export async function callWithin<T>(
 ): Promise<T> {
   const { operationTimeout } = rules
   const call = new AbortableCall(operationTimeout)
-  let cancel = (): void => {}
-  const late = new Promise<never>((_, reject) => {
-    cancel = clock.schedule(operationTimeout, () => {
+  try {
+    const answer = await inTime(clock, operationTimeout, ask(call), () => {
       const error = timedOut(rules, method, operationTimeout)
       call.abort(error)
-      reject(error)
+      return error
     })
-  })
-  try {
-    const answer = await Promise.race([ask(call), late])
     const fault = method === 'withdraw' ? undefined : faultOfAnswer(method, answer)
     if (fault !== undefined) throw invalidAnswer(rules, method, fault)
     return answer
   } catch (error) {
     throw toLeaseError(rules, method, error)
-  } finally {
-    cancel()
   }
 }
