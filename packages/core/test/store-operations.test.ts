@@ -12,6 +12,7 @@ import {
   readLease,
   releaseLease,
 } from '@leasehold/core'
+import { viewOf } from '@leasehold/core/store'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from './support/held-lease.js'
@@ -31,6 +32,28 @@ describe('readLease', () => {
     expect(await readLease(store, 'job', { clock })).toMatchObject({ owner: 'me', state: 'leased' })
     await lease.release()
     expect(clock.pending).toBeLessThanOrEqual(1)
+  })
+
+  it.each([
+    ['null', null],
+    ['a text', 'yes'],
+    ['a state that no record has', { state: 'vacant' }],
+    ['a number as the token', { fencingToken: 1 }],
+    ['no owner', { owner: undefined }],
+    ['a list as the metadata', { metadata: [] }],
+    ['metadata that are no texts', { metadata: { part: 5 } }],
+  ])('rejects an answer that is no record: %s', async (_, changes) => {
+    const { clock, memory, lease } = setUp()
+    await lease.acquire()
+    const store = viewOf(memory, {
+      read: (read) => async (name, call) => {
+        const record = await read(name, call)
+        return (typeof changes === 'object' && changes !== null ? { ...record, ...changes } : changes) as typeof record
+      },
+    })
+    const reading = readLease(store, 'job', { clock })
+    await expect(reading).rejects.toBeInstanceOf(LeaseUnavailableError)
+    await expect(reading).rejects.toThrow("reading lease 'job': the memory store failed: its answer is not valid: ")
   })
 
   it('adds when the lock can end, by the wall clock of this machine, and whether it can', async () => {

@@ -99,6 +99,14 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'is shown in one line by the log',
   },
   {
+    title: 'operations: an answer that is no record is passed on, and lets a writer in',
+    file: 'src/store-lease/operations.ts',
+    find: "const fault = faultOfAnswer('read', record) ?? ",
+    replace: 'const fault = ',
+    test: 'test/store-operations.test.ts',
+    name: 'rejects an answer that is no record',
+  },
+  {
     title: 'signals: a watch that the store refuses is tried again with each poll',
     file: 'src/store-kit/on-signal.ts',
     find: 'while (clock.now() < refusedUntil)',

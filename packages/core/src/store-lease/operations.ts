@@ -1,3 +1,4 @@
+import { faultOfAnswer } from '../engine/store-answers.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseError } from '../errors/lease-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
@@ -8,6 +9,7 @@ import type { LeaseSettings } from '../settings/lease-settings.js'
 import { normalGuid } from '../store/guid.js'
 import { isLocked, type LeaseRecord, withJSON } from '../store/lease-record.js'
 import type { BreakOptions, LeaseStore } from '../store/lease-store.js'
+import { faultOfMetadata } from '../store/metadata.js'
 import { AbortableCall, type StoreCall } from '../store/store-call.js'
 import { AbortListeners } from '../time/abort-listeners.js'
 import type { Clock } from '../time/clock.js'
@@ -32,7 +34,8 @@ const optionNames: OptionNames<StoreOperationOptions> = { timeout: true, signal:
 const aborts = new AbortListeners()
 
 /**
- * The record of a name, held or not; `undefined` where there is none. Rejects with a typed error when it cannot be read.
+ * The record of a name, held or not; `undefined` where there is none. Rejects with a typed error when it cannot be read, or
+ * if the store answers with anything but a record.
  * `JSON.stringify` accepts the record, and `LeaseRecord.fromJSON` reads it back.
  */
 export async function readLease(
@@ -44,7 +47,10 @@ export async function readLease(
   return await withinTime(options, store, { operation: `reading lease '${name}'`, leaseName: name }, async (call) => {
     const sentAt = wallOf(options)
     const record = await store.read(name, call)
-    return record === undefined ? undefined : shownRecord(record, sentAt)
+    if (record === undefined) return undefined
+    const fault = faultOfAnswer('read', record) ?? faultOfMetadata(record.metadata)
+    if (fault !== undefined) throw new Error(`its answer is not valid: ${fault}`)
+    return shownRecord(record, sentAt)
   })
 }
 

@@ -23,7 +23,7 @@ export class LeaderHistory {
     return this.#leader
   }
 
-  /** Whether the record is news. Throws a `LeaseUnavailableError` if it is no record. */
+  /** Whether the record is news. Throws a `LeaseConfigurationError` for the record of another recipe. */
   accept(record: LeaseRecord | undefined): boolean {
     const leader = leaderOf(record, this.#name, this.#store)
     return leader === undefined ? this.#acceptVacancy(record) : this.#acceptLeader(leader)

@@ -1,5 +1,4 @@
-import { isLocked, type LeaseRecord, LeaseUnavailableError } from '@leasehold/core'
-import { isLeaseState } from '@leasehold/core/internal'
+import { isLocked } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import { SlotWatch } from './slot-watch.js'
 import type { Turnstile } from './turnstile.js'
@@ -21,8 +20,8 @@ export async function waitUntilEmpty(
     if (!full.has(slot)) return
     try {
       const record = await turnstile.readRecord(slot, call.signal)
-      if (record === undefined || isFree(record)) full.delete(slot)
-      else watch?.expectExpiry(slot, record)
+      if (isLocked(record)) watch?.expectExpiry(slot, record)
+      else full.delete(slot)
     } catch (error) {
       // It is looked at again.
       if (!isPatient) throw error
@@ -45,20 +44,8 @@ export async function waitUntilEmpty(
 export async function heldSlots(turnstile: Turnstile, below: number, signal: AbortSignal): Promise<Set<number>> {
   const held = new Set<number>()
   const look = async (_: unknown, slot: number): Promise<void> => {
-    const record = await turnstile.readRecord(slot, signal)
-    if (record !== undefined && !isFree(record)) held.add(slot)
+    if (isLocked(await turnstile.readRecord(slot, signal))) held.add(slot)
   }
   await Promise.all(Array.from({ length: below }, look))
   return held
-}
-
-/**
- * Whether a slot with this record is empty. Rejects an answer that is no record: reading is the only look at the slot, so the
- * answer of a store that is at fault must not let a writer in.
- */
-function isFree(record: LeaseRecord): boolean {
-  const { name, grantId, state } = record
-  if (isLocked(record)) return false
-  if (typeof grantId === 'string' && isLeaseState(state)) return true
-  throw new LeaseUnavailableError('the store answered a read with something else than a record', { leaseName: name })
 }
