@@ -1,44 +1,27 @@
 import type { AcquireOptions, Clock, LeaseLost, Metadata } from '@leasehold/core'
-import { Deferred, keepAlive } from '@leasehold/core/internal'
+import { Caller, SharedCallers } from '@leasehold/core/internal'
 import { AbortableCall } from '@leasehold/core/store'
 import { aborts } from './first-abort.js'
 
 /** The answer to a caller of `acquire`. */
 type Outcome = { readonly isHeld: boolean } | { readonly error: unknown }
 
-/** One caller of `acquire`. */
-interface Caller {
-  /** When it gives up. */
-  readonly until: number
-  readonly options: AcquireOptions
-  readonly answered: Deferred<boolean>
-  readonly endKeeping: () => void
-  unlisten?: (() => void) | undefined
-  cancel?: () => void
-}
-
-/** The callers that share one attempt. Each waits for as long as it asked for, and until its own signal aborts. */
-export class SharedAttempt {
+/** The callers that share one attempt at a lease made of other leases, each for as long as it asked for. */
+export class SharedAttempt extends SharedCallers {
   /** Aborted when the last caller has given up, or the attempt was withdrawn. */
-  readonly call = new AbortableCall()
+  readonly call: AbortableCall
   readonly #clock: Clock
-  readonly #callers = new Set<Caller>()
 
   constructor(clock: Clock) {
+    const call = new AbortableCall()
+    super(call)
+    this.call = call
     this.#clock = clock
-  }
-
-  get callers(): readonly Caller[] {
-    return [...this.#callers]
-  }
-
-  get isEmpty(): boolean {
-    return this.#callers.size === 0
   }
 
   /** When the caller that waits longest gives up. */
   get until(): number {
-    return Math.max(...this.callers.map(({ until }) => until))
+    return Math.max(...this.all.map(({ until }) => until))
   }
 
   /** For how long that caller still waits, in milliseconds. */
@@ -48,43 +31,24 @@ export class SharedAttempt {
 
   /** That of the first caller that gave any. */
   get metadata(): Metadata | undefined {
-    return this.callers.find(({ options }) => options.metadata !== undefined)?.options.metadata
+    return this.all.find(({ options }) => options.metadata !== undefined)?.options.metadata
   }
 
   get callbacks(): ((lost: LeaseLost) => void)[] {
-    return this.callers.flatMap(({ options: { onLost } }) => onLost ?? [])
+    return this.all.flatMap(({ options: { onLost } }) => onLost ?? [])
   }
 
-  add(options: AcquireOptions): Caller {
-    const { wait = 0, signal } = options
-    const until = this.#clock.now() + wait
-    const caller: Caller = { until, options, answered: new Deferred(), endKeeping: keepAlive(this.#clock) }
-    this.#callers.add(caller)
-    caller.unlisten = signal && aborts.add(signal, () => this.#giveUp(caller, { error: signal.reason }))
+  join(options: AcquireOptions): Caller {
+    const caller = new Caller(options, this.#clock.now() + (options.wait ?? 0), this.#clock)
+    this.add(caller, aborts)
     return caller
   }
 
-  /** Ends the wait of one caller `grace` milliseconds after its time: the attempt itself goes on for the others. */
-  limit(caller: Caller, grace: number): void {
-    if (caller.cancel !== undefined || caller.until === Number.POSITIVE_INFINITY) return
-    const delay = Math.max(0, caller.until - this.#clock.now() + grace)
-    caller.cancel = this.#clock.schedule(delay, () => this.#giveUp(caller, { isHeld: false }))
-  }
-
-  /** Answers these callers, which is the end of their wait; all unless given. */
-  settle(outcome: Outcome, callers = this.callers): void {
+  /** Answers these callers, which were taken out, or all that are left. */
+  settle(outcome: Outcome, callers = this.takeAll()): void {
     for (const caller of callers) {
-      this.#callers.delete(caller)
-      caller.cancel?.()
-      caller.unlisten?.()
-      caller.endKeeping()
-      if ('error' in outcome) caller.answered.reject(outcome.error)
-      else caller.answered.resolve(outcome.isHeld)
+      if ('error' in outcome) caller.reject(outcome.error)
+      else caller.resolve(outcome.isHeld)
     }
-  }
-
-  #giveUp(caller: Caller, outcome: Outcome): void {
-    this.settle(outcome, [caller])
-    if (this.isEmpty) this.call.abort()
   }
 }

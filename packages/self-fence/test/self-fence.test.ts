@@ -8,7 +8,7 @@ import {
 } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { Claim } from '../../core/src/engine/claims.js'
+import { AcquireCaller } from '../../core/src/engine/acquire-caller.js'
 import { silentLogger } from '../../core/test/support/held-lease.js'
 import { ONCE, setUpEngine } from '../../core/test/support/scripted-engine.js'
 
@@ -93,8 +93,8 @@ describe('the work under a lost grant', () => {
 
   it('keeps a new claim of the same lease waiting', async () => {
     const { engine, sent, store, clock, end } = await setUpLost()
-    const claim = new Claim(ONCE, {})
-    engine.claim(claim)
+    const caller = new AcquireCaller({}, ONCE, clock)
+    engine.join(caller)
     await clock.settle()
     expect(sent()).toEqual(['acquire'])
     end()
@@ -102,6 +102,6 @@ describe('the work under a lost grant', () => {
     store.last('release').answer('yes')
     await clock.settle()
     store.last('acquire').answer('yes')
-    await expect(claim.promise).resolves.toBe(true)
+    await expect(caller.promise).resolves.toBe(true)
   })
 })

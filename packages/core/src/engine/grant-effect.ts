@@ -1,5 +1,5 @@
 import type { Grant, Metadata } from '../store/lease-record.js'
-import type { Claim } from './claims.js'
+import type { AcquireCaller } from './acquire-caller.js'
 import type { EngineEffect } from './engine-effect.js'
 import type { OutageEffect } from './outage.js'
 
@@ -17,7 +17,7 @@ export type GrantEffect =
       readonly type: 'granted'
       readonly grant: Grant
       readonly previous: Metadata | undefined
-      readonly claims: readonly Claim[]
+      readonly callers: readonly AcquireCaller[]
     }
   | OutageEffect
   /** Code that the user supplied failed. */

@@ -1,10 +1,12 @@
+import { SharedCallers } from '../lease/shared-callers.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
 import { createGrantId } from '../store/grant-id.js'
+import { normalGuid } from '../store/guid.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { callGuarded } from '../user-code/guarded-calls.js'
+import type { AcquireCaller } from './acquire-caller.js'
 import { armWithin } from './arm-within.js'
-import { type Claim, Claims } from './claims.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import { type AnswerEvent, confirmed, crowded, type EngineEvent, tick } from './engine-event.js'
 import {
@@ -29,7 +31,7 @@ import type { GroupMember } from './lease-group.js'
 import { askedNotice } from './preemption.js'
 import type { BatchCaller } from './renewal-batch.js'
 import { answerOf, failureOf, faultOfAnswer, isRenewed } from './store-answers.js'
-import { type Caller, StoreCaller } from './store-caller.js'
+import { type AnswerListener, StoreCaller } from './store-caller.js'
 import { transition } from './transition.js'
 import { watchForTurn, withdrawPlace } from './turn-watch.js'
 
@@ -37,13 +39,13 @@ import { watchForTurn, withdrawPlace } from './turn-watch.js'
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
  * wait. One operation is in flight at a time, and every answer bears the number of the call it is for.
  */
-export class LeaseEngine extends EngineContext implements BatchCaller, Caller, GroupMember, KeptLease {
+export class LeaseEngine extends EngineContext implements BatchCaller, AnswerListener, GroupMember, KeptLease {
   wakesAt = Number.POSITIVE_INFINITY
   place = 0
   readonly #store: LeaseStore
   readonly #lease: GrantListener
-  readonly #caller: StoreCaller
-  readonly #claims = new Claims()
+  readonly #calls: StoreCaller
+  readonly #callers = new SharedCallers<AcquireCaller>(this)
   #adopted: Grant | undefined
   #state: EngineState = { phase: 'idle', op: 0 }
   #stopTurnWatch: (() => void) | undefined
@@ -63,7 +65,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     super(settings, store, environment)
     this.#store = store
     this.#lease = lease
-    this.#caller = new StoreCaller(this, store, this.group)
+    this.#calls = new StoreCaller(this, store, this.group)
   }
 
   /** The end of the validity is read from the keeper too: this thread may have been blocked. */
@@ -85,38 +87,36 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   }
 
   get deadline(): number {
-    return this.#claims.deadline
+    return this.#callers.deadline
   }
 
   /** Whether nothing is held and no caller waits. */
   get isQuiet(): boolean {
-    return this.#state.phase === 'idle' && this.#claims.isEmpty
+    return this.#state.phase === 'idle' && this.#callers.isEmpty
   }
 
   /** Lets a caller share the attempt under way, or begins one. */
-  claim(claim: Claim, adopted?: Grant): void {
+  join(caller: AcquireCaller, adopted?: Grant): void {
     if (this.group.isClosed) {
-      claim.unlisten?.()
-      claim.reject(storeClosed(this.rules))
+      caller.reject(storeClosed(this.rules))
       return
     }
-    this.#claims.add(claim)
+    this.#callers.add(caller, this.group.aborts)
     this.#engage(true)
     const { phase } = this.#state
     if (phase === 'idle') {
       // A caller that comes before an adoption has begun shares it.
       this.#adopted ??= adopted
       this.#begin()
-    } else if (phase === 'acquiring') this.#join(claim)
+    } else if (phase === 'acquiring') this.#onJoined(caller)
     // Its validity is over and no timer has run yet. The loss is reported in a microtask, because the grant may be so new
     // that its caller has not seen the outcome yet.
     else if (phase !== 'releasing') queueMicrotask(() => this.dispatch(tick))
   }
 
-  /** Forgets a caller; without any, the attempt is given up. */
-  unclaim(claim: Claim): void {
-    this.#claims.remove(claim)
-    if (this.#claims.isEmpty) this.dispatch({ type: 'cancel' })
+  /** Gives up the attempt: its last caller has given up. */
+  abort(): void {
+    this.dispatch({ type: 'cancel' })
   }
 
   /**
@@ -125,13 +125,13 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
    */
   async abandon(): Promise<void> {
     if (this.isQuiet) return await this.#cleanup?.settleWithStrays()
-    const dropped = this.#claims.takeAll()
-    this.dispatch({ type: 'cancel' })
+    const callers = this.#callers.takeAll()
+    this.abort()
     try {
       await this.#cleanup?.settle()
-      for (const claim of dropped) claim.resolve(false)
+      for (const caller of callers) caller.resolve(false)
     } catch (error) {
-      for (const claim of dropped) claim.reject(error)
+      for (const caller of callers) caller.reject(error)
       throw error
     }
   }
@@ -172,7 +172,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     const after = this.#state.phase
     if (this.#stopGrantWatch !== undefined && after !== 'held' && after !== 'jeopardy') this.#endGrantWatch()
     if (before === 'acquiring' || after === 'acquiring') this.#watchForTurn()
-    else if (after === 'idle' && before !== 'idle' && !this.#claims.isEmpty) this.#begin()
+    else if (after === 'idle' && before !== 'idle' && !this.#callers.isEmpty) this.#begin()
     if (this.isQuiet) {
       this.#engage(false)
       this.#endOutage()
@@ -264,7 +264,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
 
   /** Those too that came while another grant was being released or taken back. */
   #rejectAll(error: unknown): void {
-    for (const claim of this.#claims.takeAll()) claim.reject(error)
+    for (const caller of this.#callers.takeAll()) caller.reject(error)
     if (this.isQuiet) this.#engage(false)
   }
 
@@ -277,7 +277,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     else parent?.leave()
   }
 
-  /** Claims that came while another grant was held, released or given back. */
+  /** For callers that came while another grant was held, released or given back. */
   #begin(): void {
     if (this.#cleanup?.isEmpty === false) {
       const goOn = (): void => this.#sendClaim()
@@ -288,18 +288,17 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   #sendClaim(): void {
     const adopted = this.#adopted
     this.#adopted = undefined
-    if (this.#claims.isEmpty || this.#state.phase !== 'idle') return
+    if (this.#callers.isEmpty || this.#state.phase !== 'idle') return
     this.#hasReclaimed = false
     this.#refusedFor = undefined
     this.environment.parent?.bind()
-    const { grantId = createGrantId() } = this.#claims.wishes
-    this.dispatch({ type: 'acquire', grantId, queue: this.rules.ordered && this.#claims.waits, adopted })
+    const grantId = normalGuid(this.#callers.all[0]?.options.grantId) ?? createGrantId()
+    this.dispatch({ type: 'acquire', grantId, queue: this.rules.ordered && this.#callers.waits, adopted })
   }
 
-  #join({ waitUntil, preempt }: Claim): void {
-    const isWaiting = waitUntil !== Number.NEGATIVE_INFINITY
-    if (isWaiting && this.rules.ordered) this.dispatch({ type: 'queue' })
-    if (isWaiting && preempt === undefined) return
+  #onJoined({ waits, options: { preempt } }: AcquireCaller): void {
+    if (waits && this.rules.ordered) this.dispatch({ type: 'queue' })
+    if (waits && preempt === undefined) return
     // A caller that tries once gets the answer to a request of its own, and one that preempts has to see the holder.
     if (this.#state.phase === 'acquiring' && this.#state.call === undefined) this.dispatch({ type: 'turn' })
   }
@@ -310,7 +309,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
         this.#call(effect.op, effect.request)
         return
       case 'abort':
-        this.#caller.abort()
+        this.#calls.abort()
         return
       case 'cleanup':
         this.#takeBack(effect.grantId, effect.grant, effect.hasStray)
@@ -325,11 +324,11 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
         this.#onRefused(effect.holder)
         return
       case 'unbroken':
-        for (const claim of this.#claims.all) if (claim.judged?.breaks) this.#reject(claim, effect.error)
+        for (const caller of this.#callers.all) if (caller.judged?.breaks) this.#reject(caller, effect.error)
         return
       case 'failed':
         this.#endWaits(effect.definitive ? Number.POSITIVE_INFINITY : this.now, effect.error)
-        if (!this.#claims.isEmpty) this.#onUnreachable(effect.error)
+        if (!this.#callers.isEmpty) this.#onUnreachable(effect.error)
         return
       case 'renewed':
         // After an adoption, the first heartbeat sets our own ttl.
@@ -391,14 +390,14 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
   #preempt(holder: LeaseRecord | undefined): void {
     // A watch may yield anything.
     if (holder === undefined || faultOfAnswer('read', holder) !== undefined) return
-    const notice = askedNotice(this.#claims, holder, this.rules, (claim, error) => this.#reject(claim, error))
+    const notice = askedNotice(this.#callers, holder, this.rules, (caller, error) => this.#reject(caller, error))
     if (notice !== undefined) this.dispatch({ type: 'preempt', holder, notice })
   }
 
   /** Ends the wait of one caller. */
-  #reject(claim: Claim, error: unknown): void {
-    claim.reject(error)
-    this.unclaim(claim)
+  #reject(caller: AcquireCaller, error: unknown): void {
+    caller.reject(error)
+    this.#callers.giveUp(caller)
   }
 
   /** Frees the grant of a late request of ours and asks again: once in an attempt, in case it does not help. */
@@ -418,18 +417,18 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     this.#onReachable()
     this.#watchGrant(grant)
     this.#keep()
-    const claims = this.#claims.takeAll()
-    for (const claim of claims) claim.resolve(true)
-    this.#lease[onGrant]({ type: 'granted', grant, previous, claims })
+    const callers = this.#callers.takeAll()
+    for (const caller of callers) caller.resolve(true)
+    this.#lease[onGrant]({ type: 'granted', grant, previous, callers })
   }
 
   /** Settles the callers whose time is up: another owner holds the lease, or the attempt failed. */
   #endWaits(now: number, failure: unknown): void {
-    for (const claim of this.#claims.takeDue(now)) {
-      if (failure === undefined) claim.resolve(false)
-      else claim.reject(failure)
+    for (const caller of this.#callers.takeDue(now)) {
+      if (failure === undefined) caller.resolve(false)
+      else caller.reject(failure)
     }
-    if (this.#claims.isEmpty) this.dispatch({ type: 'cancel' })
+    if (this.#callers.isEmpty) this.abort()
   }
 
   #call(op: number, request: StoreRequest): void {
@@ -438,7 +437,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, Caller, G
     const { renewals } = this.group
     if (request.method === 'renew' && renewals !== undefined) {
       renewals.add(this, op, request.grant, operationTimeout, limitAt - this.now)
-    } else this.#caller.call(op, request, Math.min(limitAt - this.now, operationTimeout), this.#claims.wishes)
+    } else this.#calls.call(op, request, Math.min(limitAt - this.now, operationTimeout), this.#callers.all[0]?.options)
   }
 
   /** A grant that came after its call was given up is taken back, unless the same claim is still wanted or held. */

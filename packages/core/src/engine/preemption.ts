@@ -3,9 +3,10 @@ import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import type { LeaseError } from '../errors/lease-error.js'
 import { reasonOf, shownText, shownValue } from '../errors/shown-value.js'
 import type { PreemptOptions } from '../lease/acquire-options.js'
+import type { SharedCallers } from '../lease/shared-callers.js'
 import { type LeaseRecord, withJSON } from '../store/lease-record.js'
 import { readGuarded } from '../user-code/guarded-calls.js'
-import type { Claim, Claims } from './claims.js'
+import type { AcquireCaller } from './acquire-caller.js'
 import { detailsOf } from './failures.js'
 import type { LeaseRules } from './lease-rules.js'
 
@@ -14,23 +15,23 @@ import type { LeaseRules } from './lease-rules.js'
  * Each caller is asked once for each grant of a holder. `onFailed` is called for a caller that cannot be served.
  */
 export function askedNotice(
-  claims: Claims,
+  callers: SharedCallers<AcquireCaller>,
   holder: LeaseRecord,
   rules: LeaseRules,
-  onFailed: (claim: Claim, error: LeaseError) => void,
+  onFailed: (caller: AcquireCaller, error: LeaseError) => void,
 ): number | undefined {
   // A lease that is broken already only has to be waited for; an unknown grant cannot be broken without risk for another.
   if (holder.state !== 'leased' || holder.grantId === '') return undefined
   let notice: number | undefined
-  for (const claim of claims.all) {
-    const { preempt } = claim
-    if (preempt === undefined) continue
-    if (claim.judged?.grantId !== holder.grantId) {
+  for (const caller of callers.all) {
+    const { preempt } = caller.options
+    if (preempt === undefined || !caller.waits) continue
+    if (caller.judged?.grantId !== holder.grantId) {
       const breaks = judge(preempt, holder, rules)
-      claim.judged = { grantId: holder.grantId, breaks: breaks === true }
-      if (typeof breaks !== 'boolean') onFailed(claim, breaks)
+      caller.judged = { grantId: holder.grantId, breaks: breaks === true }
+      if (typeof breaks !== 'boolean') onFailed(caller, breaks)
     }
-    if (claim.judged.breaks) notice = Math.max(notice ?? 0, preempt.period)
+    if (caller.judged.breaks) notice = Math.max(notice ?? 0, preempt.period)
   }
   return notice
 }

@@ -1,6 +1,6 @@
+import type { AcquireOptions } from '../lease/acquire-options.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { AbortableCall, type StoreCall } from '../store/store-call.js'
-import type { Wishes } from './claims.js'
 import type { StoreRequest } from './engine-effect.js'
 import type { AnswerEvent } from './engine-event.js'
 import type { LeaseGroup } from './lease-group.js'
@@ -8,28 +8,31 @@ import type { LeaseRules } from './lease-rules.js'
 import { answerOf, failureOf } from './store-answers.js'
 
 /** The engine that asked for a call. */
-export interface Caller {
+export interface AnswerListener {
   readonly rules: LeaseRules
   onAnswer(answer: AnswerEvent): void
 }
 
 /** Makes the calls of one lease to its store, one at a time. */
 export class StoreCaller {
-  readonly #caller: Caller
+  readonly #listener: AnswerListener
   readonly #store: LeaseStore
   readonly #group: Pick<LeaseGroup, 'claims'>
   #underWay: AbortableCall | undefined
   /** The claim that counts as under way. */
   #claim: AbortableCall | undefined
 
-  constructor(caller: Caller, store: LeaseStore, group: Pick<LeaseGroup, 'claims'>) {
-    this.#caller = caller
+  constructor(listener: AnswerListener, store: LeaseStore, group: Pick<LeaseGroup, 'claims'>) {
+    this.#listener = listener
     this.#store = store
     this.#group = group
   }
 
-  /** Every answer, and every failure, bears the number of the call. `timeout` in milliseconds is for the store to know. */
-  call(op: number, request: StoreRequest, timeout: number, wishes: Wishes): void {
+  /**
+   * Every answer, and every failure, bears the number of the call. `timeout` in milliseconds is for the store to know.
+   * `options`: those of the caller that an `acquire` is for.
+   */
+  call(op: number, request: StoreRequest, timeout: number, options?: AcquireOptions): void {
     const call = new AbortableCall(timeout)
     this.#underWay = call
     if (request.method === 'acquire') {
@@ -37,9 +40,9 @@ export class StoreCaller {
       this.#claim = call
       this.#group.claims.begin()
     }
-    this.#send(request, call, wishes).then(
-      (answer) => this.#ended(call, answerOf(this.#caller.rules, op, request.method, answer)),
-      (error) => this.#ended(call, failureOf(this.#caller.rules, op, request.method, error)),
+    this.#send(request, call, options).then(
+      (answer) => this.#ended(call, answerOf(this.#listener.rules, op, request.method, answer)),
+      (error) => this.#ended(call, failureOf(this.#listener.rules, op, request.method, error)),
     )
   }
 
@@ -54,7 +57,7 @@ export class StoreCaller {
   #ended(call: AbortableCall, answer: AnswerEvent): void {
     if (this.#underWay === call) this.#underWay = undefined
     this.#endClaim(call)
-    this.#caller.onAnswer(answer)
+    this.#listener.onAnswer(answer)
   }
 
   #endClaim(call: AbortableCall | undefined): void {
@@ -64,13 +67,16 @@ export class StoreCaller {
   }
 
   /** `async`, so that a store that throws, returns no promise, or settles a thenable twice, still settles once. */
-  async #send(request: StoreRequest, call: StoreCall, wishes: Wishes): Promise<unknown> {
+  async #send(request: StoreRequest, call: StoreCall, options: AcquireOptions | undefined): Promise<unknown> {
     const store = this.#store
-    const { name, owner, ttl } = this.#caller.rules
+    const { name, owner, ttl } = this.#listener.rules
     switch (request.method) {
       case 'acquire': {
         const { grantId, queue, again } = request
-        return await store.acquire({ ...(again === true ? {} : wishes), name, owner, grantId, ttl, queue }, call)
+        return await store.acquire(
+          { ...(again === true ? {} : recordedOf(options)), name, owner, grantId, ttl, queue },
+          call,
+        )
       }
       case 'change':
         if (store.change === undefined) throw new TypeError('the store has no change')
@@ -90,4 +96,9 @@ export class StoreCaller {
         return await store.release(request.grant, call, request.metadata)
     }
   }
+}
+
+/** The options that are for the record of the lease. */
+function recordedOf({ metadata, ifMatch }: AcquireOptions = {}): Pick<AcquireOptions, 'metadata' | 'ifMatch'> {
+  return { ...(metadata && { metadata }), ...(ifMatch && { ifMatch }) }
 }

@@ -58,9 +58,9 @@ export class LeaseRuns {
         details,
       )
     }
-    const { wait = 0, signal } = options
+    const { wait = 0 } = options
     const startedAt = clock.now()
-    if (!this.#queue.tryEnter() && !(await this.#queue.enter(wait, signal))) {
+    if (!this.#queue.tryEnter() && !(await this.#queue.enter(options))) {
       throw new LeaseHeldError(
         `lease '${details.leaseName}' is held by another run of this same object (owner '${details.owner}'): raise wait, ` +
           'or try later',

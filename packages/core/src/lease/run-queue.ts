@@ -1,12 +1,13 @@
 import type { AbortListeners } from '../time/abort-listeners.js'
 import type { Clock } from '../time/clock.js'
-import { Deferred } from '../time/deferred.js'
+import type { AcquireOptions } from './acquire-options.js'
+import { Caller, SharedCallers } from './shared-callers.js'
 
 /** Lets the runs of one lease take turns: first come, first served, one at a time. */
 export class RunQueue {
   readonly #clock: Clock
   readonly #aborts: AbortListeners
-  readonly #waiting = new Set<Deferred<boolean>>()
+  readonly #waiting = new SharedCallers()
   #isTaken = false
 
   constructor(clock: Clock, aborts: AbortListeners) {
@@ -22,48 +23,26 @@ export class RunQueue {
   }
 
   /**
-   * Waits for the turn for at most `wait` milliseconds. Resolves `false` if the time ran out, and rejects with the reason
+   * Waits for the turn, for as long as the options say. Resolves `false` if the time ran out, and rejects with the reason
    * of the signal if it aborts; the caller then has no turn to pass on.
    */
-  async enter(wait: number, signal: AbortSignal | undefined): Promise<boolean> {
+  async enter(options: AcquireOptions): Promise<boolean> {
+    const { wait = 0 } = options
     if (wait === 0) return false
-    const turn = new Deferred<boolean>()
-    this.#waiting.add(turn)
-    let cancel: (() => void) | undefined
-    let unlisten: (() => void) | undefined
-    if (wait !== Number.POSITIVE_INFINITY) {
-      cancel = this.#clock.schedule(wait, () => {
-        this.#waiting.delete(turn)
-        turn.resolve(false)
-      })
-    }
-    if (signal !== undefined) {
-      unlisten = this.#aborts.add(signal, () => {
-        this.#waiting.delete(turn)
-        turn.reject(signal.reason)
-      })
-    }
-    try {
-      return await turn.promise
-    } finally {
-      cancel?.()
-      unlisten?.()
-    }
+    const caller = new Caller(options, this.#clock.now() + wait, this.#clock)
+    this.#waiting.limit(caller, wait, this.#clock)
+    this.#waiting.add(caller, this.#aborts)
+    return await caller.promise
   }
 
   /** Passes the turn to the run that has waited longest. */
   leave(): void {
-    const next = this.#waiting.values().next().value
-    if (next === undefined) {
-      this.#isTaken = false
-      return
-    }
-    this.#waiting.delete(next)
-    next.resolve(true)
+    const next = this.#waiting.takeFirst()
+    if (next === undefined) this.#isTaken = false
+    else next.resolve(true)
   }
 
   rejectAll(error: unknown): void {
-    for (const turn of this.#waiting) turn.reject(error)
-    this.#waiting.clear()
+    for (const caller of this.#waiting.takeAll()) caller.reject(error)
   }
 }

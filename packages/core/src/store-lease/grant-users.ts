@@ -1,4 +1,4 @@
-import type { Claim } from '../engine/claims.js'
+import type { AcquireCaller } from '../engine/acquire-caller.js'
 import type { LeaseLost } from '../errors/lease-lost.js'
 import type { LeaseLostError } from '../errors/lease-lost-error.js'
 import type { LeaseRun, RunGrant } from '../lease/lease-run.js'
@@ -28,12 +28,12 @@ export class GrantUsers {
   }
 
   /** A new grant was obtained for these callers. */
-  begin(grant: RunGrant, claims: readonly Claim[]): void {
+  begin(grant: RunGrant, callers: readonly AcquireCaller[]): void {
     this.#onLost = noCallbacks
     this.#isKept = false
     this.#grantId = grant.grantId
-    for (const { run, onLost } of claims) {
-      if (run === undefined) this.keep(onLost)
+    for (const { run, options } of callers) {
+      if (run === undefined) this.keep(options.onLost)
       else run.begin(grant)
     }
   }

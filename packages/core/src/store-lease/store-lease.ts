@@ -1,4 +1,4 @@
-import { Claim } from '../engine/claims.js'
+import { AcquireCaller } from '../engine/acquire-caller.js'
 import { isGone, type ReleaseResult } from '../engine/engine-effect.js'
 import type { EventOf } from '../engine/engine-event.js'
 import { heldIn } from '../engine/engine-state.js'
@@ -316,10 +316,9 @@ export class StoreLease extends Lease {
     const starting = this.#fence?.start() ?? keeperOf(this.#store)?.start()
     const entry = starting ? this.#claimAfter(starting, claimAgain) : this.#family?.enter(claimAgain, signal)
     if (entry !== undefined) return keptAlive(this.#clock, entry, options.keepAlive)
-    const claim = new Claim(wait === 0 ? Number.NEGATIVE_INFINITY : now + wait, options, run, this.#clock)
-    if (signal !== undefined) claim.listenTo(signal, this.#engine)
-    this.#engine.claim(claim, adopted)
-    return claim.promise
+    const caller = new AcquireCaller(options, wait === 0 ? Number.NEGATIVE_INFINITY : now + wait, this.#clock, run)
+    this.#engine.join(caller, adopted)
+    return caller.promise
   }
 
   /** A claim waits until a thread has started; a release meanwhile gives it up. */
@@ -360,7 +359,7 @@ export class StoreLease extends Lease {
         this.#armFence()
         this.#previous = effect.previous
         this.#warnAt = this.#clock.now() + longestSilentHold(this.settings)
-        this.#users.begin(effect.grant, effect.claims)
+        this.#users.begin(effect.grant, effect.callers)
         this.#emitter?.emit('acquired', withJSON(effect.grant))
         return
       case 'renewed':

@@ -1,7 +1,7 @@
 import { type Grant, LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import { describe, expect, it, vi } from 'vitest'
-import { Claim } from '../../src/engine/claims.js'
+import { AcquireCaller } from '../../src/engine/acquire-caller.js'
 import { INTERVAL, LIMIT, TTL } from '../support/held-lease.js'
 import { ONCE, setUpEngine, silentWatch } from '../support/scripted-engine.js'
 import { recordOf } from '../support/scripted-store.js'
@@ -25,12 +25,12 @@ describe('the engine of a lease with claims', () => {
     expect(engine.isQuiet).toBe(true)
   })
 
-  it('reports the grant with all claims that shared the attempt, in order', async () => {
+  it('reports the grant with all callers that shared the attempt, in order', async () => {
     const { clock, store, told, claim } = setUpEngine()
-    const claims = [claim(ONCE, vi.fn()), claim(), claim(ONCE, vi.fn())]
+    const callers = [claim(ONCE, vi.fn()), claim(), claim(ONCE, vi.fn())]
     store.last('acquire').answer('yes')
     await clock.settle()
-    expect(told).toEqual([{ type: 'granted', grant: expect.anything(), claims }])
+    expect(told).toEqual([{ type: 'granted', grant: expect.anything(), callers }])
   })
 
   it('sends one more request for a caller without wait while others wait for the next attempt, and only then', async () => {
@@ -67,12 +67,12 @@ describe('the engine of a lease with claims', () => {
   })
 
   it('removes a cancelled caller, and cancels the attempt without callers', async () => {
-    const { clock, store, engine, claim } = setUpEngine()
+    const { clock, store, engine, claim, giveUp } = setUpEngine()
     const [a, b] = [claim(TTL), claim(TTL)]
-    engine.unclaim(a)
+    giveUp(a)
     expect(engine.state.phase).toBe('acquiring')
     expect(store.last('acquire').call.aborted).toBe(false)
-    engine.unclaim(b)
+    giveUp(b)
     expect(engine.state.phase).toBe('idle')
     expect(store.calls[0]?.call.aborted).toBe(true)
     await clock.settle()
@@ -81,8 +81,8 @@ describe('the engine of a lease with claims', () => {
 
   it('adopts the hand-off of the first caller, and claims by itself the next time', async () => {
     const { clock, store, engine, claim } = setUpEngine()
-    const first = new Claim(ONCE, {})
-    engine.claim(first, grant)
+    const first = new AcquireCaller({}, ONCE, clock)
+    engine.join(first, grant)
     expect(store.last('change').grantId).not.toBe('mine')
     store.last('change').answer({ granted: false })
     expect(await first.promise).toBe(false)
@@ -92,13 +92,13 @@ describe('the engine of a lease with claims', () => {
   })
 
   it('starts for a caller that came during a cleanup, unless it has cancelled', async () => {
-    const { clock, store, engine, claim, sent } = setUpEngine()
-    engine.unclaim(claim())
+    const { clock, store, engine, claim, giveUp, sent } = setUpEngine()
+    giveUp(claim())
     const [gone, waiting] = [claim(), claim()]
-    engine.unclaim(gone)
+    giveUp(gone)
     await clock.settle()
     expect(sent()).toEqual(['acquire', 'read'])
-    engine.unclaim(waiting)
+    giveUp(waiting)
     store.last('read').answer(undefined)
     await clock.settle()
     expect(sent()).toEqual(['acquire', 'read'])
@@ -106,8 +106,8 @@ describe('the engine of a lease with claims', () => {
   })
 
   it('starts once for two callers that came during a cleanup, also when the cleanup failed', async () => {
-    const { clock, store, engine, claim, sent } = setUpEngine()
-    engine.unclaim(claim())
+    const { clock, store, claim, giveUp, sent } = setUpEngine()
+    giveUp(claim())
     claim()
     claim()
     await clock.settle()
@@ -174,8 +174,8 @@ describe('the engine of a lease with a failed claim', () => {
   })
 
   it('reports a refusal without a holder, also during a cleanup', async () => {
-    const { clock, store, engine, claim } = setUpEngine()
-    engine.unclaim(claim())
+    const { clock, store, claim, giveUp } = setUpEngine()
+    giveUp(claim())
     const { promise } = claim()
     await clock.settle()
     store.last('read').fail(reset)
@@ -184,7 +184,7 @@ describe('the engine of a lease with a failed claim', () => {
     expect(await promise).toBe(false)
   })
 
-  it('abandons all claims: false if a possible grant is gone, the error if that is unknown', async () => {
+  it('answers all callers when it is abandoned: false if a possible grant is gone, the error if that is unknown', async () => {
     const { clock, store, engine, claim } = setUpEngine()
     const settled = claim(TTL)
     const abandoned = engine.abandon()
@@ -222,8 +222,8 @@ describe('the engine of a lease with a grant after its call was aborted', () => 
   })
 
   it('releases the grant if the claim has another grant id', async () => {
-    const { clock, store, engine, claim } = setUpEngine()
-    engine.unclaim(claim())
+    const { clock, store, engine, claim, giveUp } = setUpEngine()
+    giveUp(claim())
     const [late] = store.calls
     await clock.settle()
     store.last('read').answer(undefined)
@@ -343,12 +343,12 @@ describe('the engine of a waiter', () => {
 
   it('watches without a place if the store has no queue, and again for the next claim', async () => {
     const { watch, places } = silentWatch()
-    const { clock, store, engine, claim } = setUpEngine({ watch })
+    const { clock, store, claim, giveUp } = setUpEngine({ watch })
     for (let count = 0; count < 2; count += 1) {
       const waiting = claim(Number.POSITIVE_INFINITY)
       store.last('acquire').answer(refusal)
       await clock.settle()
-      engine.unclaim(waiting)
+      giveUp(waiting)
       await clock.settle()
     }
     expect(places).toEqual([undefined, undefined])

@@ -80,9 +80,9 @@ describe('a call to the store', () => {
     const acquire = vi.spyOn(store, 'acquire')
     const request = { name: 'job', owner: 'me', grantId: 'mine', ttl: rules.ttl, queue: true }
     caller.call(1, claim, 500, {})
-    const wishes = { metadata: { version: '7' }, ifMatch: 'etag' }
-    caller.call(2, claim, 500, wishes)
-    expect(acquire.mock.calls.map(([asked]) => asked)).toEqual([request, { ...request, ...wishes }])
+    const options = { metadata: { version: '7' }, ifMatch: 'etag' }
+    caller.call(2, claim, 500, { wait: 5, onLost: () => {}, ...options })
+    expect(acquire.mock.calls.map(([asked]) => asked)).toEqual([request, { ...request, ...options }])
     expect(acquire.mock.calls[0]?.[0]).not.toHaveProperty('metadata')
   })
 

@@ -2,7 +2,7 @@ import { type LeaseLost, LeaseSettings, type LeaseStore, TimeoutSettings } from 
 import type { StoreCall } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { vi } from 'vitest'
-import { Claim } from '../../src/engine/claims.js'
+import { AcquireCaller } from '../../src/engine/acquire-caller.js'
 import type { EngineEnvironment } from '../../src/engine/event-context.js'
 import { type GrantEffect, onGrant } from '../../src/engine/grant-effect.js'
 import { LeaseEngine } from '../../src/engine/lease-engine.js'
@@ -28,10 +28,19 @@ export function setUpEngine(
   const told: GrantEffect[] = []
   const lease = { [onGrant]: (effect: GrantEffect) => void told.push(effect) }
   const engine = new LeaseEngine(settings, store, { clock, random: () => 1, ...environment }, lease)
-  const claim = (waitUntil = ONCE, onLost?: (lost: LeaseLost) => void): Claim => {
-    const made = new Claim(waitUntil, onLost === undefined ? {} : { onLost })
-    engine.claim(made)
-    return made
+  const controllers = new WeakMap<AcquireCaller, AbortController>()
+  const claim = (until = ONCE, onLost?: (lost: LeaseLost) => void): AcquireCaller => {
+    const controller = new AbortController()
+    const { signal } = controller
+    const caller = new AcquireCaller(onLost === undefined ? { signal } : { signal, onLost }, until, clock)
+    controllers.set(caller, controller)
+    engine.join(caller)
+    return caller
+  }
+  /** Ends the wait of a caller by its signal. */
+  const giveUp = (caller: AcquireCaller): void => {
+    caller.promise.catch(() => {})
+    controllers.get(caller)?.abort()
   }
   const hold = async (): Promise<void> => {
     const { promise } = claim()
@@ -40,7 +49,7 @@ export function setUpEngine(
     await clock.settle()
   }
   const sent = (): string[] => store.calls.map(({ method }) => method)
-  return { clock, store, engine, told, claim, hold, observe, sent }
+  return { clock, store, engine, told, claim, giveUp, hold, observe, sent }
 }
 
 /** A `watch` without values. It records the watched places in the queue, and when it ended. */

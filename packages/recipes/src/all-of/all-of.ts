@@ -151,10 +151,10 @@ export class AllOf extends Lease {
 
   /** Callers that wait for less time than others end their wait by themselves, when the last round should be over. */
   #join(attempt: SharedAttempt, options: AllOfAcquireOptions): Promise<boolean> {
-    const { promise } = attempt.add(options).answered
-    const { callers, until } = attempt
-    const grace = this.settings.timeouts.operationTimeout * (this.leases.length + 1)
-    for (const caller of callers) if (caller.until < until) attempt.limit(caller, grace)
+    const { promise } = attempt.join(options)
+    const { all, until } = attempt
+    const grace = this.settings.timeouts.operationTimeout * (this.leases.length + 1) - this.#clock.now()
+    for (const caller of all) if (caller.until < until) attempt.limit(caller, caller.until + grace, this.#clock)
     return promise
   }
 

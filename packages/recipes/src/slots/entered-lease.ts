@@ -71,11 +71,11 @@ export class EnteredLease extends Lease {
     if (refusal !== undefined) throw refusal
     signal?.throwIfAborted()
     if (this.#waiting.call.aborted) this.#waiting = new SharedAttempt(this.turnstile.clock)
-    const caller = this.#waiting.add(options)
+    const caller = this.#waiting.join(options)
     if (this.#attempting === undefined) this.#begin()
     // The attempt may take longer than it waits. One that tries once is given a time limit.
-    else this.#waiting.limit(caller, wait > 0 ? 0 : this.settings.timeouts.operationTimeout)
-    return await caller.answered.promise
+    else this.#waiting.limit(caller, wait || this.settings.timeouts.operationTimeout, this.turnstile.clock)
+    return await caller.promise
   }
 
   override release(): Promise<boolean> {
@@ -139,11 +139,11 @@ export class EnteredLease extends Lease {
     }
   }
 
-  #attemptFor({ call: { signal }, callers, until, metadata }: SharedAttempt): Attempt {
+  #attemptFor({ call: { signal }, all, until, metadata }: SharedAttempt): Attempt {
     const { clock } = this.turnstile
     return {
       signal,
-      isPatient: callers.some(({ options: { wait = 0 } }) => wait > 0),
+      isPatient: all.some(({ options: { wait = 0 } }) => wait > 0),
       get wait() {
         return Math.max(0, until - clock.now())
       },
@@ -161,7 +161,7 @@ export class EnteredLease extends Lease {
   #refuse(waiting: SharedAttempt, failure?: unknown): void {
     const now = this.turnstile.clock.now()
     const isDefinite = failure !== undefined && !isTransient(failure)
-    const refused = waiting.callers.filter(({ until }) => isDefinite || until <= now)
+    const refused = waiting.takeDue(isDefinite ? Number.POSITIVE_INFINITY : now)
     waiting.settle(failure === undefined ? { isHeld: false } : { error: failure }, refused)
   }
 

@@ -195,8 +195,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'store-lease/store-lease.ts',
-        find: 'this.#engine.claim(claim, adopted)',
-        replace: 'this.#users.keep(options.onLost)\n    this.#engine.claim(claim, adopted)',
+        find: 'this.#engine.join(caller, adopted)',
+        replace: 'this.#users.keep(options.onLost)\n    this.#engine.join(caller, adopted)',
       },
     ],
     caughtBy: { check: ['callback-early'], under: 'suspend' },

@@ -42,7 +42,7 @@ export const preemptionMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'engine/preemption.ts',
-        find: 'claim.judged?.grantId !== holder.grantId',
+        find: 'caller.judged?.grantId !== holder.grantId',
         replace: 'true',
       },
     ],

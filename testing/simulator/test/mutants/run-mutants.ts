@@ -10,7 +10,7 @@ export const runMutants: readonly Mutant[] = [
     edits: [
       {
         file: runs,
-        find: 'if (!this.#queue.tryEnter() && !(await this.#queue.enter(wait, signal))) {',
+        find: 'if (!this.#queue.tryEnter() && !(await this.#queue.enter(options))) {',
         replace: 'if (!this.#queue.tryEnter() && false) {',
       },
     ],
@@ -21,8 +21,8 @@ export const runMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'lease/run-queue.ts',
-        find: 'const next = this.#waiting.values().next().value',
-        replace: 'const next = [...this.#waiting].at(-1)',
+        find: 'const next = this.#waiting.takeFirst()',
+        replace: 'const next = this.#waiting.all.at(-1)\n    if (next !== undefined) this.#waiting.giveUp(next)',
       },
     ],
     caughtBy: { check: ['run-overtaken'] },
