@@ -1,5 +1,13 @@
 import { setImmediate } from 'node:timers/promises'
-import { type Lease, LeaseConflictError, LeaseHeldError, LeaseLostError, LeaseProvider } from '@leasehold/core'
+import {
+  createLease,
+  type Lease,
+  LeaseConflictError,
+  LeaseHeldError,
+  LeaseLostError,
+  LeaseProvider,
+  MemoryLeaseStore,
+} from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { ThreeMethods } from './support/three-methods.js'
 
@@ -130,6 +138,35 @@ describe('run of a lease with the three methods of the contract', () => {
     await expect(run).rejects.toMatchObject({ code: 'lost', reason: 'released' })
     await released
     expect([begun, lease.checkLease()]).toEqual([false, false])
+  })
+
+  it('ends with its grant if the lease is frozen, so that its releases cannot be observed', async () => {
+    const lease = Object.freeze(new ThreeMethods())
+    expect(await lease.run(async () => 'done')).toBe('done')
+    expect(lease.calls).toEqual(['acquire', 'release'])
+    const run = lease.run(never)
+    await setImmediate()
+    lease.lose({ reason: 'taken' })
+    await expect(run).rejects.toMatchObject({ code: 'lost', reason: 'taken' })
+  })
+
+  it('is over, as are the children of the lease, before a release frees it', async () => {
+    const lease = new ThreeMethods()
+    const child = createLease(new MemoryLeaseStore(), 'child', { parent: lease })
+    let seen: unknown
+    const run = lease.run(async ({ signal }) => {
+      await child.acquire()
+      lease.beforeRelease = () => {
+        seen = [signal.aborted, child.state]
+      }
+      return await never()
+    })
+    run.catch(() => {})
+    await setImmediate()
+    expect(child.checkLease()).toBe(true)
+    expect(await lease.release()).toBe(true)
+    await expect(run).rejects.toMatchObject({ code: 'lost', reason: 'released' })
+    expect(seen).toEqual([true, 'idle'])
   })
 
   it('takes a release that acquire itself calls for no release of the run', async () => {

@@ -1,7 +1,6 @@
 import type { LeaseLost } from '../errors/lease-lost.js'
 import { lossError } from '../errors/lease-lost-error.js'
 import { shownText } from '../errors/shown-value.js'
-import type { LeaseSettings } from '../settings/lease-settings.js'
 import { createGrantId } from '../store/grant-id.js'
 import { AbortListeners } from '../time/abort-listeners.js'
 import { systemClock } from '../time/system-clock.js'
@@ -10,15 +9,7 @@ import { defaultLogger, logSafely } from '../user-code/logger.js'
 import type { AcquireOptions } from './acquire-options.js'
 import type { LeaseRun, RunGrant } from './lease-run.js'
 import { LeaseRuns, type RunHost } from './lease-runs.js'
-
-/** The methods of a lease that its runs use. */
-interface PlainLease {
-  readonly settings: LeaseSettings
-  readonly fencingToken: bigint | undefined
-  acquire(options?: AcquireOptions): Promise<boolean>
-  release(): Promise<boolean>
-  checkLease(): boolean
-}
+import { observeLoss, observeReleases, type PlainLease } from './observed-lease.js'
 
 /** A grant of a lease that does not identify its grants. */
 class ObservedGrant implements RunGrant {
@@ -27,10 +18,7 @@ class ObservedGrant implements RunGrant {
   fencingToken: bigint | undefined
 }
 
-/**
- * The grants of a lease that has `acquire`, `release` and `checkLease` only. Its losses are observed by `onLost`. A release
- * has no callback, so the method `release` of this one object is replaced by one that first ends the run in progress.
- */
+/** The grants of a lease that has `acquire`, `release` and `checkLease` only, and its runs. A release of it ends the run. */
 export class ObservedGrants implements RunHost {
   readonly clock = systemClock
   readonly aborts = new AbortListeners()
@@ -42,11 +30,11 @@ export class ObservedGrants implements RunHost {
   /** Settles with the last release; never rejects. */
   #releasing: Promise<unknown> | undefined
 
-  constructor(lease: PlainLease) {
+  constructor(lease: PlainLease & Required<Pick<PlainLease, 'settings'>>) {
     const { name, owner } = lease.settings
     this.#lease = lease
     this.details = { leaseName: name, owner }
-    this.#observeReleases()
+    observeReleases(lease, (release) => this.#released(release))
   }
 
   get signal(): AbortSignal {
@@ -107,9 +95,11 @@ export class ObservedGrants implements RunHost {
     grant.fencingToken = this.#lease.fencingToken
     this.#grant = grant
     this.#isKept = true
-    const gone = (): void => void this.#lose(grant, { reason: 'expired' })
-    // Acquiring what is held already changes nothing, and every caller's callback counts.
-    this.#lease.acquire({ onLost: (lost) => this.#lose(grant, lost) }).then((isHeld) => isHeld || gone(), gone)
+    observeLoss(
+      this.#lease,
+      (lost) => this.#lose(grant, lost),
+      (error) => this.report(error),
+    )
     return grant
   }
 
@@ -135,19 +125,14 @@ export class ObservedGrants implements RunHost {
     this.runs.onReleased()
   }
 
-  #observeReleases(): void {
-    const lease = this.#lease
-    const release = lease.release
-    const observed = (...args: Parameters<PlainLease['release']>): Promise<boolean> => {
-      this.#onRelease()
-      const released = release.apply(lease, args)
-      const end = (): void => {
-        if (this.#releasing === settled) this.#releasing = undefined
-      }
-      const settled = Promise.resolve(released).then(end, end)
-      this.#releasing = settled
-      return released
+  #released(release: () => Promise<boolean>): Promise<boolean> {
+    this.#onRelease()
+    const released = release()
+    const end = (): void => {
+      if (this.#releasing === settled) this.#releasing = undefined
     }
-    Object.defineProperty(lease, 'release', { value: observed, configurable: true, writable: true })
+    const settled = Promise.resolve(released).then(end, end)
+    this.#releasing = settled
+    return released
   }
 }

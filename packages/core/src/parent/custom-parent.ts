@@ -1,16 +1,9 @@
-import type { Lease } from '../lease/lease.js'
-import { callGuarded, readGuarded } from '../user-code/guarded-calls.js'
+import { observeLoss, observeReleases, type PlainLease } from '../lease/observed-lease.js'
+import { readGuarded } from '../user-code/guarded-calls.js'
 import { defaultLogger, logSafely } from '../user-code/logger.js'
 import { asParent, type ParentGrant, ParentHere, type ParentView } from './parent.js'
 
-/** The methods of a lease that its children use. */
-type PlainLease = Pick<Lease, 'acquire' | 'release' | 'checkLease'> &
-  Partial<Pick<Lease, 'settings' | 'fencingToken'>> & { readonly remaining?: number }
-
-/**
- * A parent that has `acquire`, `release` and `checkLease` only. Its losses are observed by `onLost`. A release has no
- * callback, so the method `release` of this one object is replaced by one that releases the children first.
- */
+/** A parent that has `acquire`, `release` and `checkLease` only. A release of it releases its children first. */
 export class CustomParent extends ParentHere<CustomGrant> implements ParentView {
   readonly #lease: PlainLease
 
@@ -23,9 +16,12 @@ export class CustomParent extends ParentHere<CustomGrant> implements ParentView 
   static of(lease: PlainLease & { [asParent]?: () => CustomParent }): CustomParent {
     const parent = new CustomParent(lease)
     // The lease of a user may be frozen. Its children then notice a release by checkLease().
-    if (!Object.isExtensible(lease)) return parent
-    Object.defineProperty(lease, asParent, { value: () => parent })
-    parent.#observeReleases()
+    if (Object.isExtensible(lease)) Object.defineProperty(lease, asParent, { value: () => parent })
+    observeReleases(lease, async (release) => {
+      const childrenReleased = parent.releaseChildren()
+      if (parent.hasChildren) await childrenReleased
+      return await release()
+    })
     return parent
   }
 
@@ -46,26 +42,8 @@ export class CustomParent extends ParentHere<CustomGrant> implements ParentView 
     const lose = (): void => {
       if (this.grant === grant) this.lose()
     }
-    // Acquiring what is held already changes nothing, and every caller's callback counts.
-    callGuarded(
-      () => this.#lease.acquire({ onLost: lose }).then((isHeld) => isHeld || lose(), lose),
-      (error) => {
-        report(error)
-        lose()
-      },
-    )
+    observeLoss(this.#lease, lose, report)
     return grant
-  }
-
-  #observeReleases(): void {
-    const lease = this.#lease
-    const { release } = lease
-    const observed = async (...args: Parameters<PlainLease['release']>): Promise<boolean> => {
-      const childrenReleased = this.releaseChildren()
-      if (this.hasChildren) await childrenReleased
-      return await release.apply(lease, args)
-    }
-    Object.defineProperty(lease, 'release', { value: observed, configurable: true, writable: true })
   }
 }
 

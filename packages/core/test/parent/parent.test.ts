@@ -311,17 +311,19 @@ describe('a parent with three methods', () => {
   })
 
   it('is released after its children', async () => {
-    const { memory, create } = setUp()
+    const { memory, childStore, clock, create } = setUp()
     const parent = new ThreeMethods()
-    const children = ['one', 'other'].map((name) => create(memory, name, { parent }))
+    const children = ['one', 'other'].map((name) => create(childStore, name, { parent }))
     await parent.acquire()
     for (const child of children) await child.acquire()
+    childStore.inject({ kind: 'delay', duration: LIMIT / 2 }, 'release')
     const seen: unknown[] = []
     parent.beforeRelease = async () => {
       seen.push(await holderOf(memory, 'one'), await holderOf(memory, 'other'))
     }
     const released = parent.release()
     expect(children.map((child) => child.checkLease())).toEqual([false, false])
+    await clock.advance(LIMIT)
     expect(await released).toBe(true)
     expect(seen).toEqual([undefined, undefined])
   })
