@@ -1,4 +1,5 @@
 import { isLocked, type LeaseStore, listLeases, releaseLease, type StoreOperationOptions } from '@leasehold/core'
+import { inTime } from '@leasehold/core/internal'
 import { checkStoreLaw, type StoreLaw, type StoreSubject } from '@leasehold/testkit'
 import type { Terminal } from './terminal.js'
 
@@ -102,12 +103,10 @@ export async function checkLaws(
 async function verdictOn(law: StoreLaw, subject: VerifiedStore, clock: Terminal['clock']): Promise<Verdict> {
   const { family, name } = law
   const limit = Math.max(LONGEST * subject.ttl, LEAST_LIMIT)
-  let cancel = (): void => {}
-  const late = new Promise<never>((_, reject) => {
-    cancel = clock.schedule(limit, () => reject(new Error(`the store did not answer within ${limit / 1_000} s`)))
-  })
   try {
-    const outcome = await Promise.race([checkStoreLaw(law, subject), late])
+    const outcome = await inTime(clock, limit, checkStoreLaw(law, subject), () => {
+      throw new Error(`the store did not answer within ${limit / 1_000} s`)
+    })
     return outcome.kept
       ? { family, law: name, outcome: 'kept' }
       : { family, law: name, outcome: 'skipped', reason: outcome.skipped }
@@ -116,7 +115,5 @@ async function verdictOn(law: StoreLaw, subject: VerifiedStore, clock: Terminal[
     // A store that shares the naming of other programs refuses some names.
     const isRefused = law.needs.includes('any-name') && Object(error).code === 'name'
     return { family, law: name, outcome: isRefused ? 'skipped' : 'broken', reason }
-  } finally {
-    cancel()
   }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '@leasehold/core'
+import { inTime } from '@leasehold/core/internal'
 import type { StoreCall } from '@leasehold/core/store'
 import { pause } from '@leasehold/core/store-kit'
 
@@ -12,13 +13,10 @@ export async function pauseUntil(clock: Clock, duration: number, call: StoreCall
  * the task does.
  */
 export async function endsWithin(clock: Clock, duration: number, task: Promise<unknown>): Promise<boolean> {
-  let cancel = (): void => {}
-  const late = new Promise<boolean>((resolve) => {
-    cancel = clock.schedule(duration, () => resolve(false))
-  })
-  try {
-    return await Promise.race([task.then(() => true), late])
-  } finally {
-    cancel()
-  }
+  return await inTime(
+    clock,
+    duration,
+    task.then(() => true),
+    () => false,
+  )
 }

@@ -17,12 +17,13 @@ export async function callWithin<T>(
 ): Promise<T> {
   const { operationTimeout } = rules
   const call = new AbortableCall(operationTimeout)
+  const late = (): never => {
+    const error = timedOut(rules, method, operationTimeout)
+    call.abort(error)
+    throw error
+  }
   try {
-    const answer = await inTime(clock, operationTimeout, ask(call), () => {
-      const error = timedOut(rules, method, operationTimeout)
-      call.abort(error)
-      return error
-    })
+    const answer = await inTime(clock, operationTimeout, ask(call), late)
     const fault = method === 'withdraw' ? undefined : faultOfAnswer(method, answer)
     if (fault !== undefined) throw invalidAnswer(rules, method, fault)
     return answer

@@ -278,7 +278,9 @@ export class LeaseProvider implements AsyncDisposable {
 
   #inTime<T>(made: Promise<T>, what: string, details: LeaseErrorDetails): Promise<T> {
     const message = `${what} was not made within ${MAKE_TIMEOUT / 1_000} s: try again, or mend its factory`
-    return inTime(this.#timers, MAKE_TIMEOUT, made, () => new LeaseTimeoutError(message, details))
+    return inTime(this.#timers, MAKE_TIMEOUT, made, () => {
+      throw new LeaseTimeoutError(message, details)
+    })
   }
 
   async #close(): Promise<void> {

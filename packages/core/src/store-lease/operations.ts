@@ -11,8 +11,10 @@ import { isLocked, type LeaseRecord, withJSON } from '../store/lease-record.js'
 import type { BreakOptions, LeaseStore } from '../store/lease-store.js'
 import { faultOfMetadata } from '../store/metadata.js'
 import { AbortableCall, type StoreCall } from '../store/store-call.js'
+import { untilAborted } from '../store-kit/until-aborted.js'
 import { AbortListeners } from '../time/abort-listeners.js'
 import type { Clock } from '../time/clock.js'
+import { inTime } from '../time/in-time.js'
 import { keepAlive } from '../time/keep-alive.js'
 import { systemClock } from '../time/system-clock.js'
 import { readGuarded } from '../user-code/guarded-calls.js'
@@ -186,21 +188,20 @@ export async function withinTime<T>(
   signal?.throwIfAborted()
   const endKeeping = keepAlive(clock)
   const call = new AbortableCall(timeout)
-  const ended = new Promise<never>((_, reject) => call.onAbort(() => reject(call.signal.reason)))
-  let cancel = (): void => {}
-  if (timeout !== Number.POSITIVE_INFINITY) {
-    const late = `${operation}: the ${kind} store did not answer within ${timeout} ms; try again, or raise timeout`
-    cancel = clock.schedule(timeout, () => call.abort(new LeaseTimeoutError(late, details)))
+  const late = (): never => {
+    const message = `${operation}: the ${kind} store did not answer within ${timeout} ms; try again, or raise timeout`
+    call.abort(new LeaseTimeoutError(message, details))
+    throw call.signal.reason
   }
   const unlisten = signal && aborts.add(signal, () => call.abort(signal.reason))
   try {
-    return await Promise.race([ask(call), ended])
+    const asked = Promise.resolve(ask(call))
+    return await inTime(clock, timeout, untilAborted(asked, call), late)
   } catch (error) {
     if (error instanceof LeaseError || call.aborted) throw error
     const message = `${operation}: the ${kind} store failed: ${reasonOf(error)}; see the cause, and try again`
     throw new LeaseUnavailableError(message, { ...details, cause: error })
   } finally {
-    cancel()
     unlisten?.()
     endKeeping()
   }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Clock, systemClock } from '@leasehold/core'
-import { createSystemClock } from '@leasehold/core/internal'
+import { createSystemClock, inTime, keptAlive } from '@leasehold/core/internal'
 import { VirtualClock, type VirtualClockOptions } from '../time/virtual-clock.js'
 import { VirtualTime } from '../time/virtual-time.js'
 import type { StoreSubject } from './store-subject.js'
@@ -63,15 +63,10 @@ const realTime: PassingTime = {
   createMachine: () => ({ clock: systemClock, virtual: undefined }),
   pass: (duration) => sleep(duration),
   until: async (promise, longest) => {
-    const ended = new AbortController()
-    try {
-      const limit = sleep(longest, undefined, { signal: ended.signal }).then(() => {
-        throw late(longest)
-      })
-      return await Promise.race([promise, limit])
-    } finally {
-      ended.abort()
-    }
+    const ended = inTime(systemClock, longest, promise, () => {
+      throw late(longest)
+    })
+    return await keptAlive(systemClock, ended)
   },
 }
 
