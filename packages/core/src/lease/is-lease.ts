@@ -1,4 +1,3 @@
-import type { LeaseStore } from '../store/lease-store.js'
 import type { Lease } from './lease.js'
 
 const methods = ['acquire', 'release', 'checkLease'] as const
@@ -9,25 +8,6 @@ const methods = ['acquire', 'release', 'checkLease'] as const
  */
 export function isLease(value: unknown): value is Lease {
   return missingMethods(value).length === 0
-}
-
-/** The mark of the class `StoreLease`, in the global registry, so that all copies of this package share it. */
-export const storeLeaseMark = Symbol.for('@leasehold/core/StoreLease')
-
-/** A `StoreLease` of any copy of this package. */
-export interface LeaseOverStore extends Lease {
-  readonly store: LeaseStore
-  close(): Promise<void>
-}
-
-/** Whether a lease is a `StoreLease`, or one of a subclass, of any copy of this package. */
-export function isStoreLease(lease: Lease): lease is LeaseOverStore {
-  return storeLeaseMark in lease
-}
-
-/** Whether a lease is a `StoreLease` and none of a subclass, which may do more than its engine does. */
-export function isPlainStoreLease(lease: Lease): lease is LeaseOverStore {
-  return Object.hasOwn(Object.getPrototypeOf(lease), storeLeaseMark)
 }
 
 /** The methods of a `Lease` that a value does not have. */

@@ -20,7 +20,6 @@ import {
   type ReleaseOptions,
 } from '../lease/acquire-options.js'
 import type { Held, LeasedWork } from '../lease/held.js'
-import { storeLeaseMark } from '../lease/is-lease.js'
 import { Lease } from '../lease/lease.js'
 import type { LeaseRun } from '../lease/lease-run.js'
 import { LeaseRuns } from '../lease/lease-runs.js'
@@ -45,6 +44,19 @@ import { LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease
 import { checkUpdate, MetadataUpdates } from './metadata-updates.js'
 import { readHolder } from './operations.js'
 import { checkEnvironment, type StoreLeaseEnvironment } from './store-lease-environment.js'
+
+/** In the global registry, so that all copies of this package share it. */
+const mark = Symbol.for('@leasehold/core/StoreLease')
+
+/** Whether a lease is a `StoreLease`, or one of a subclass, of any copy of this package. */
+export function isStoreLease(lease: Lease): lease is StoreLease {
+  return mark in lease
+}
+
+/** Whether a lease is a `StoreLease` and none of a subclass, which may do more than its engine does. */
+export function isPlainStoreLease(lease: Lease): lease is StoreLease {
+  return Object.hasOwn(Object.getPrototypeOf(lease), mark)
+}
 
 /**
  * A lease over a `LeaseStore`, kept alive by heartbeats. The holder's validity ends on its own clock before anyone else can
@@ -95,7 +107,7 @@ export class StoreLease extends Lease {
   }
 
   /** @internal */
-  get [storeLeaseMark](): true {
+  get [mark](): true {
     return true
   }
 

@@ -1,4 +1,5 @@
-import { type AcquireOptions, type Lease, type LeaseLost, LeaseLostError, StoreLease } from '@leasehold/core'
+import { type AcquireOptions, type Lease, type LeaseLost, LeaseLostError } from '@leasehold/core'
+import { isStoreLease } from '@leasehold/core/internal'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { aborts } from '../first-abort.js'
 
@@ -125,11 +126,11 @@ export class JointGrant {
         cause: new LeaseLostError(message, { leaseName, owner, reason: 'released' }),
       })
     }
-    if (part instanceof StoreLease) part.once('released', released)
+    if (isStoreLease(part)) part.once('released', released)
     const unlisten = wasHeld ? this.#watchSignal(part) : () => {}
     return () => {
       unlisten()
-      if (part instanceof StoreLease) part.off('released', released)
+      if (isStoreLease(part)) part.off('released', released)
     }
   }
 

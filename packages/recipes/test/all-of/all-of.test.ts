@@ -12,7 +12,7 @@ import {
 import { AllOf, Semaphore } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing/silent-logger'
 import { FaultyStore, TestLease, VirtualClock } from '@leasehold/testkit'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 
 const TTL = 10_000
 
@@ -274,6 +274,21 @@ describe('the loss of a lease over several leases', () => {
     await Promise.resolve()
     expect(isNotified).toBe(true)
     expect(errors).toEqual([new Error('of the callback')])
+  })
+
+  it('is notified when a part is released by itself, also one of another copy of core', async () => {
+    vi.resetModules()
+    const copy = await import('@leasehold/core')
+    expect(copy.createLease).not.toBe(createLease)
+    const { clock, memory, leases, environment } = leasesOn('a')
+    const part = copy.createLease(memory, 'b', { owner: 'me', heartbeatTimeout: TTL, ...environment })
+    const whole = new AllOf([...leases, part], environment)
+    const losses: LeaseLost[] = []
+    expect(await settled(clock, whole.acquire({ onLost: (lost) => losses.push(lost) }))).toBe(true)
+    await settled(clock, part.release())
+    await clock.settle()
+    expect(losses).toMatchObject([{ reason: 'closed', cause: { leaseName: 'b', reason: 'released' } }])
+    expect(leases[0]?.checkLease()).toBe(false)
   })
 
   it('that a lease notices when it is acquired again is notified first', async () => {

@@ -19,6 +19,14 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'releases a part that was held before, was lost meanwhile and was granted anew',
   },
   {
+    title: 'AllOf: the release of a part by itself is not noticed',
+    file: 'src/all-of/joint-grant.ts',
+    find: 'if (isStoreLease(part)) part.once(',
+    replace: 'if (part === undefined) part.once(',
+    test: 'test/all-of/all-of.test.ts',
+    name: 'is notified when a part is released by itself, also one of another copy of core',
+  },
+  {
     title: 'AllOf: an invalid part is not noticed at the grant',
     file: 'src/all-of/all-of.ts',
     find: 'if (isHeld) grant.loseInvalid()',

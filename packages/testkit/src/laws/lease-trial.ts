@@ -1,15 +1,16 @@
 import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
-import {
-  type AcquireOptions,
-  type Clock,
-  type Lease,
-  type LeaseLost,
-  type LeaseLostReason,
-  type LeaseStore,
+import type {
+  AcquireOptions,
+  Clock,
+  Lease,
+  LeaseLost,
+  LeaseLostReason,
+  LeaseStore,
   StoreLease,
-  type TimeoutOptions,
+  TimeoutOptions,
 } from '@leasehold/core'
+import { isStoreLease } from '@leasehold/core/internal'
 import type { Fault } from '../faults/fault.js'
 import { FaultyStore } from '../faults/faulty-store.js'
 import { Random } from '../random.js'
@@ -88,7 +89,7 @@ export class TrialLease {
 
   /** The same lease, with all that one over a store can do. */
   get storeLease(): StoreLease {
-    assert(this.lease instanceof StoreLease)
+    assert(isStoreLease(this.lease))
     return this.lease
   }
 
@@ -241,7 +242,7 @@ export class LeaseTrial {
 
   async end(): Promise<void> {
     for (const lease of this.#opened) {
-      await this.during(Promise.allSettled([lease instanceof StoreLease ? lease.close() : lease.release()]))
+      await this.during(Promise.allSettled([isStoreLease(lease) ? lease.close() : lease.release()]))
     }
     await this.backend.stop?.()
   }
