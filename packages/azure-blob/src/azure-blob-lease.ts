@@ -8,11 +8,10 @@ import {
   type LeaseStore,
   type ReleaseOptions,
   StoreLease,
-  type StoreLeaseEnvironment,
   type StoreOperationOptions,
 } from '@leasehold/core'
 import { leaseParts, withinTime } from '@leasehold/core/internal'
-import type { BreakOptions } from '@leasehold/core/store'
+import type { BreakOptions, StoreLeaseEnvironment } from '@leasehold/core/store'
 import { checkOptionNames, type OpenContext, type OptionNames, providerFactory } from '@leasehold/core/store-kit'
 import { akkaBlobStore } from './akka/akka-blob-store.js'
 import { AzureBlobLeaseStore } from './azure-blob-lease-store.js'

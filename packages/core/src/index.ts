@@ -11,25 +11,22 @@ export { LeaseUnavailableError } from './errors/lease-unavailable-error.js'
 export type { AcquireOptions, PreemptOptions, ReleaseOptions } from './lease/acquire-options.js'
 export type { Held, LeasedWork, StoreHeld } from './lease/held.js'
 export { Lease } from './lease/lease.js'
-export type { LeaseEnvironment } from './lease/lease-environment.js'
 export type { LeaseFactory } from './lease/lease-factory.js'
 export { MemoryGuard } from './memory/memory-guard.js'
 export { memoryLease } from './memory/memory-lease.js'
 export { MemoryLeaseStore, type MemoryLeaseStoreOptions } from './memory/memory-lease-store.js'
 export type { Parent, ParentLease } from './parent/parent.js'
 export { watchParent } from './parent/watched-parent.js'
-export type { ConfigSource } from './provider/config-source.js'
-export { type ConfiguredStore, LeaseProvider } from './provider/lease-provider.js'
+export { LeaseProvider } from './provider/lease-provider.js'
 export { durations } from './settings/durations.js'
 export type { SelfFenceMode } from './settings/fence-times.js'
 export { LeaseSettings, type LeaseSettingsOptions } from './settings/lease-settings.js'
 export type { RenewAt } from './settings/renew-at-strategy.js'
 export type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './settings/renewal-strategy.js'
-export { type RenewalStrategyName, type TimeoutOptions, TimeoutSettings } from './settings/timeout-settings.js'
+export { type TimeoutOptions, TimeoutSettings } from './settings/timeout-settings.js'
 export {
   Grant,
   isLocked,
-  type LeaseDuration,
   LeaseRecord,
   type LeaseState,
   type Metadata,
@@ -37,7 +34,7 @@ export {
 export type { LeaseStore } from './store/lease-store.js'
 export { type CreateLeaseOptions, createLease } from './store-lease/create-lease.js'
 export type { HandOff } from './store-lease/hand-off.js'
-export type { LeaseEvents, LeaseListener } from './store-lease/lease-events.js'
+export type { LeaseEvents } from './store-lease/lease-events.js'
 export {
   breakLease,
   listLeases,
@@ -46,7 +43,6 @@ export {
   type StoreOperationOptions,
 } from './store-lease/operations.js'
 export { StoreLease } from './store-lease/store-lease.js'
-export type { StoreLeaseEnvironment } from './store-lease/store-lease-environment.js'
 export { type WatchLeaseOptions, watchLease } from './store-lease/watch-lease.js'
 export type { Clock } from './time/clock.js'
 export { systemClock } from './time/system-clock.js'

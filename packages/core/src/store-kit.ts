@@ -2,6 +2,8 @@
 export { CasLeaseStore } from './cas/cas-store.js'
 export { checkOptionNames, type OptionNames } from './errors/option-names.js'
 export type { LeaseFactoryContext } from './lease/lease-factory.js'
+export type { ConfigSource } from './provider/config-source.js'
+export type { ConfiguredStore } from './provider/lease-provider.js'
 export { type OpenContext, type ProviderFactory, providerFactory } from './provider/provider-factory.js'
 export { anotherGrant, nothingToBreak } from './store/break-conflict.js'
 export { parsedJSON } from './store/json-text.js'

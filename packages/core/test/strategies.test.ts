@@ -1,4 +1,4 @@
-import { createLease, MemoryLeaseStore, type RenewalStrategyName, TimeoutSettings } from '@leasehold/core'
+import { createLease, MemoryLeaseStore, type TimeoutOptions, TimeoutSettings } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import fc from 'fast-check'
 import { describe, expect, it, vi } from 'vitest'
@@ -9,7 +9,7 @@ const TTL = 60_000
 const LIMIT = 2_000
 
 function planOf(
-  strategy: RenewalStrategyName,
+  strategy: TimeoutOptions['strategy'],
   jitter: number,
   options = {},
 ): { after: number; attemptTimeout: number } {

@@ -2,7 +2,6 @@ import {
   type AcquireOptions,
   type HandOff,
   type LeasedWork,
-  type LeaseEnvironment,
   type LeaseLost,
   type LeaseSettings,
   type LeaseStore,
@@ -10,6 +9,7 @@ import {
   type ReleaseOptions,
   StoreLease,
 } from '@leasehold/core'
+import type { LeaseEnvironment } from '@leasehold/core/store'
 import type { VirtualClock } from '../../../packages/testkit/src/time/virtual-clock.js'
 
 /** One call of `acquire` or `adopt`, from the side of the caller. */

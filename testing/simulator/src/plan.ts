@@ -1,4 +1,4 @@
-import type { RenewAt, RenewalStrategyName, RenewalTimes, TimeoutOptions } from '@leasehold/core'
+import type { RenewAt, RenewalTimes, TimeoutOptions } from '@leasehold/core'
 import { Random } from '../../../packages/testkit/src/random.js'
 import { type FaultKind, faultKinds, nonsenseKinds, type PlannedFault, type UserPart } from './planned-fault.js'
 import type { Scenario, Workload } from './workload.js'
@@ -114,7 +114,13 @@ function drawTimeouts(random: Random, given: TimeoutOptions | undefined): Planne
   // Drawn below the largest that the rule of the settings admits.
   const largest = (heartbeatTimeout - operationTimeout) / 3
   const heartbeatInterval = given?.heartbeatInterval ?? largest * random.between(0.3, 0.95)
-  const drawn = random.pick<RenewalStrategyName>(['interval', 'interval', 'eager', 'lazy', 'adaptive'])
+  const drawn = random.pick<NonNullable<TimeoutOptions['strategy']>>([
+    'interval',
+    'interval',
+    'eager',
+    'lazy',
+    'adaptive',
+  ])
   // From a stream of its own: the other draws of a seed stay the same.
   const others = random.fork(1)
   const other = others.pick<'manual' | RenewAt>([{ renewAt: others.between(0.1, 0.5) }, 'manual'])

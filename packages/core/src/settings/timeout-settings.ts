@@ -10,9 +10,6 @@ import { manualStrategy } from './manual-strategy.js'
 import { type RenewAt, renewAtStrategy, renewAtTimes } from './renew-at-strategy.js'
 import type { RenewalStrategy, RenewalTimes } from './renewal-strategy.js'
 
-/** The renewal strategies that can be named in settings. */
-export type RenewalStrategyName = 'interval' | 'eager' | 'lazy' | 'adaptive' | 'manual'
-
 export interface TimeoutOptions {
   /**
    * How often a grant is renewed, in milliseconds. Default: max(heartbeatTimeout / 10, 5 s), or less if that does not fit.
@@ -30,7 +27,7 @@ export interface TimeoutOptions {
    * When heartbeats are sent: `interval` unless given. `{ renewAt: 0.3 }` sends them when 30 % of the ttl has passed.
    * `manual` sends none: call `renew()`.
    */
-  readonly strategy?: RenewalStrategyName | RenewAt | RenewalStrategy | undefined
+  readonly strategy?: 'interval' | 'eager' | 'lazy' | 'adaptive' | 'manual' | RenewAt | RenewalStrategy | undefined
 }
 
 /** The margin and the drift leave nothing worth having of a shorter ttl. */
@@ -43,8 +40,10 @@ const optionNames: OptionNames<TimeoutOptions> = {
   strategy: true,
 }
 
-/** A strategy that learns nothing is shared by all leases. */
-const strategies: Readonly<Record<RenewalStrategyName, RenewalStrategy | (() => RenewalStrategy)>> = {
+/** The strategies that have a name. One that learns nothing is shared by all leases. */
+const strategies: Readonly<
+  Record<Extract<TimeoutOptions['strategy'], string>, RenewalStrategy | (() => RenewalStrategy)>
+> = {
   interval: intervalStrategy(),
   eager: eagerStrategy(),
   lazy: lazyStrategy(),

@@ -26,8 +26,6 @@ export interface LeaseEvents {
   error: [error: unknown]
 }
 
-export type LeaseListener<E extends keyof LeaseEvents> = (...args: LeaseEvents[E]) => void
-
 type Guarded = (...args: unknown[]) => void
 
 /** Emits the events of one lease. An error of a listener, now or later, is reported; the other listeners still run. */
@@ -45,7 +43,11 @@ export class LeaseEventEmitter {
   }
 
   /** Adds a listener, for all events or the next one, or removes it. */
-  change<E extends keyof LeaseEvents>(how: 'on' | 'once' | 'off', event: E, listener: LeaseListener<E>): void {
+  change<E extends keyof LeaseEvents>(
+    how: 'on' | 'once' | 'off',
+    event: E,
+    listener: (...args: LeaseEvents[E]) => void,
+  ): void {
     this.#emitter[how](event, this.#guard(event, listener))
   }
 
@@ -54,7 +56,7 @@ export class LeaseEventEmitter {
     return this.#emitter.emit(event, ...args)
   }
 
-  #guard<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): Guarded {
+  #guard<E extends keyof LeaseEvents>(event: E, listener: (...args: LeaseEvents[E]) => void): Guarded {
     const known = event === 'error' ? this.#guardedOfErrors : this.#guarded
     const report = event === 'error' ? this.#log : this.#report
     let guarded = known.get(listener)

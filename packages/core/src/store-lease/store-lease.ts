@@ -40,7 +40,7 @@ import { defaultLogger, type Logger, logSafely } from '../user-code/logger.js'
 import { Departure } from './departure.js'
 import { GrantUsers } from './grant-users.js'
 import { checkCanChange, fromHandOff, type HandOff, toHandOff } from './hand-off.js'
-import { LeaseEventEmitter, type LeaseEvents, type LeaseListener } from './lease-events.js'
+import { LeaseEventEmitter, type LeaseEvents } from './lease-events.js'
 import { checkUpdate, MetadataUpdates } from './metadata-updates.js'
 import { readHolder } from './operations.js'
 import { checkEnvironment, type StoreLeaseEnvironment } from './store-lease-environment.js'
@@ -274,17 +274,17 @@ export class StoreLease extends Lease {
     await this.release()
   }
 
-  on<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): this {
+  on<E extends keyof LeaseEvents>(event: E, listener: (...args: LeaseEvents[E]) => void): this {
     this.#events.change('on', event, listener)
     return this
   }
 
-  once<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): this {
+  once<E extends keyof LeaseEvents>(event: E, listener: (...args: LeaseEvents[E]) => void): this {
     this.#events.change('once', event, listener)
     return this
   }
 
-  off<E extends keyof LeaseEvents>(event: E, listener: LeaseListener<E>): this {
+  off<E extends keyof LeaseEvents>(event: E, listener: (...args: LeaseEvents[E]) => void): this {
     this.#emitter?.change('off', event, listener)
     return this
   }
