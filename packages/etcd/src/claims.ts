@@ -44,7 +44,7 @@ export class Claims {
       const { outcome, lease } = await this.#granting(request, call, (state, granted): Plan<AcquireOutcome> => {
         place = state.own
         const held = holdingClaim(state, grantId)
-        // The grant in force: the key keeps its place in line.
+        // The grant in force: the key keeps its place in the queue.
         if (held !== undefined) return granted(repeated(state, request), held.key, state.note?.token)
         const { first } = state
         if (first === undefined || first.note?.waiting === grantId) return granted(followed(state, request), key)
@@ -122,7 +122,7 @@ export class Claims {
     })
   }
 
-  /** Whether the place was kept; if not, it is the first in line by now, or it was lost meanwhile. */
+  /** Whether the place was kept; if not, it is the first in the queue by now, or it was lost meanwhile. */
   async #keepPlace(
     { name, grantId, ttl }: AcquireRequest,
     key: Buffer,
@@ -149,7 +149,7 @@ export class Claims {
     return false
   }
 
-  /** Takes the place, or attaches it to this server lease. Resolves with whether it is the first in line. */
+  /** Takes the place, or attaches it to this server lease. Resolves with whether it is the first in the queue. */
   async #writePlace(name: string, key: Buffer, value: Buffer, lease: string, call: StoreCall): Promise<boolean> {
     const first = { requestRange: { ...this.#names.keys.claimsOf(name), limit: '1', sortOrder: 1, sortTarget: 2 } }
     const success = [{ requestPut: { key, value, lease } }, first]
@@ -165,7 +165,7 @@ export class Claims {
   }
 }
 
-/** The id under which a place in line is attached to a server lease. */
+/** The id under which a place in the queue is attached to a server lease. */
 function placeOf(grantId: string): string {
   return `place of ${grantId}`
 }

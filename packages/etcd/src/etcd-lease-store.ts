@@ -146,7 +146,7 @@ export class EtcdLeaseStore implements LeaseStore {
   }
 
   /**
-   * With the grant id of a request that has a place in line, yields when it is that waiter's turn: it watches only the key
+   * With the grant id of a request that has a place in the queue, yields when it is that waiter's turn: it watches only the key
    * before its own. Without, yields when the name is free, and after each end of a grant.
    */
   async *watch(name: string, call: StoreCall, grantId?: string): AsyncGenerator<LeaseRecord | undefined> {

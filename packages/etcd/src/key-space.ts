@@ -37,7 +37,7 @@ export class KeySpace {
     return { key: Buffer.from(`${key}/`), rangeEnd: Buffer.from(`${key}0`) }
   }
 
-  /** The key with which a grant id stands in line. */
+  /** The key with which a grant id stands in the queue. */
   claimOf(name: string, grantId: string): Buffer {
     return Buffer.from(`${this.#of(name)}/${encodeURIComponent(grantId)}`)
   }

@@ -12,8 +12,8 @@ const PAGE = '500'
 interface Found {
   note: LeaseNote | undefined
   first: Claim | undefined
-  /** How many keys are in its line. */
-  inLine: number
+  /** How many keys are in its queue. */
+  queued: number
 }
 
 interface Source {
@@ -29,11 +29,11 @@ export async function* listRecords(source: Source, prefix: string, call: StoreCa
   // Many names share a server lease.
   const remaining = new Map<string, number | undefined>()
 
-  async function recordOf(name: string, { note, first, inLine }: Found): Promise<LeaseRecord | undefined> {
+  async function recordOf(name: string, { note, first, queued }: Found): Promise<LeaseRecord | undefined> {
     if (first !== undefined && !remaining.has(first.lease)) {
       remaining.set(first.lease, await leases.remaining(first, call))
     }
-    return toWholeRecord(name, { ...UNUSED, note, first, inLine }, remaining.get(first?.lease ?? ''))
+    return toWholeRecord(name, { ...UNUSED, note, first, queued }, remaining.get(first?.lease ?? ''))
   }
 
   for await (const kv of keysOf(client, keys, prefix, call)) {
@@ -46,9 +46,9 @@ export async function* listRecords(source: Source, prefix: string, call: StoreCa
       const record = await recordOf(name, one)
       if (record !== undefined) yield record
     }
-    const one = found.get(at.name) ?? { note: undefined, first: undefined, inLine: 0 }
+    const one = found.get(at.name) ?? { note: undefined, first: undefined, queued: 0 }
     found.set(at.name, one)
-    if (at.isClaim) one.inLine += 1
+    if (at.isClaim) one.queued += 1
     if (!at.isClaim) one.note = noteIn(kv)
     else if (one.first === undefined || BigInt(kv.createRevision) < BigInt(one.first.createRevision)) {
       one.first = claimIn(kv)

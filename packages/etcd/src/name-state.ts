@@ -16,7 +16,7 @@ export interface LeaseNote {
   readonly breakReason?: string
 }
 
-/** The value of a key in the line of a name: the id of a grant that is held, broken or waited for. */
+/** The value of a key in the queue of a name: the id of a grant that is held, broken or waited for. */
 export interface ClaimNote {
   readonly held?: string
   readonly broken?: string
@@ -28,7 +28,7 @@ export interface ClaimNote {
   readonly lease?: string
 }
 
-/** A key in the line of a name: of its holder, of a waiter, or of a lock of another program. */
+/** A key in the queue of a name: of its holder, of a waiter, or of a lock of another program. */
 export interface Claim {
   readonly key: Buffer
   /** `undefined` if another program wrote it. */
@@ -47,8 +47,8 @@ export interface NameState {
   readonly first: Claim | undefined
   /** The claim under the grant id for which the state was read. */
   readonly own: Claim | undefined
-  /** How many keys are in the line; `undefined` if the state was written, not read. */
-  readonly inLine?: number
+  /** How many keys are in the queue; `undefined` if the state was written, not read. */
+  readonly queued?: number
   /** The revision of the store when it was read. */
   readonly revision: bigint
 }
@@ -72,7 +72,7 @@ export function readsOf(keys: KeySpace, name: string, grantId: string | undefine
 /** Throws a `LeaseConfigurationError` if the key of the record holds other data. */
 export function stateIn(name: string, { header, responses }: TxnResponse): NameState {
   const [record, first, own] = responses.map(({ responseRange }) => responseRange?.kvs[0])
-  const inLine = Number(responses[1]?.responseRange?.count ?? 0)
+  const queued = Number(responses[1]?.responseRange?.count ?? 0)
   const note = record && noteIn(record)
   if (record !== undefined && note === undefined) {
     throw new LeaseConfigurationError(
@@ -85,7 +85,7 @@ export function stateIn(name: string, { header, responses }: TxnResponse): NameS
     noteRevision: record?.modRevision ?? '0',
     first: first && claimIn(first),
     own: own && claimIn(own),
-    inLine,
+    queued,
     revision: BigInt(header.revision),
   }
 }
@@ -114,7 +114,7 @@ function parsed<T>(value: Buffer, ...keys: readonly string[]): T | undefined {
   return typeof note === 'object' && note !== null && keys.some((key) => key in note) ? (note as T) : undefined
 }
 
-/** The claim that locks the name; `undefined` if the name is free, though a waiter may be first in line. */
+/** The claim that locks the name; `undefined` if the name is free, though a waiter may be first in the queue. */
 export function lockIn({ first }: NameState): Claim | undefined {
   return first?.note?.waiting === undefined ? first : undefined
 }
@@ -127,9 +127,9 @@ export function holdingClaim({ first }: NameState, grantId: string): Claim | und
 /** The record with the number of those that wait, as answers to `read` and `list` have it. */
 export function toWholeRecord(name: string, state: NameState, remaining: number | undefined): LeaseRecord | undefined {
   const record = toLeaseRecord(name, state, remaining)
-  const { inLine } = state
-  if (record === undefined || inLine === undefined) return record
-  return { ...record, waiters: lockIn(state) === undefined ? inLine : inLine - 1 }
+  const { queued } = state
+  if (record === undefined || queued === undefined) return record
+  return { ...record, waiters: lockIn(state) === undefined ? queued : queued - 1 }
 }
 
 /** `remaining`: milliseconds until the lock can end, where they are known. */

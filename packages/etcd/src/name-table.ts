@@ -20,10 +20,10 @@ const MOST_NAMES = 16_384
 /** How often a write is tried while others write the same name. */
 const ROUNDS = 20
 
-/** The changes of one transaction. The record and the line of the name must still be as they were read. */
+/** The changes of one transaction. The record and the queue of the name must still be as they were read. */
 export interface Changes {
   readonly note?: LeaseNote
-  /** A key in the line, with its new value and server lease; its place in the line stays. */
+  /** A key in the queue, with its new value and server lease; its place in the queue stays. */
   readonly claim?: { readonly key: Buffer; readonly note: ClaimNote; readonly lease: string }
   /** The key of the lock, which is deleted. */
   readonly freed?: Buffer
@@ -93,7 +93,7 @@ export class NameTable {
     return this.#client.write(name, request, call)
   }
 
-  /** That the record, and the first key of the line, are as they were read: no key can come before the first. */
+  /** That the record, and the first key of the queue, are as they were read: no key can come before the first. */
   #unchanged(name: string, { noteRevision, first }: NameState): Compare[] {
     const note = { result: EQUAL, target: MOD, key: this.keys.recordOf(name), modRevision: noteRevision }
     if (first !== undefined) {
@@ -112,7 +112,7 @@ export class NameTable {
     const next: NameState = {
       note: note === undefined ? state.note : { ...note, token: note.token ?? revision },
       noteRevision: note === undefined ? state.noteRevision : revision,
-      // After the first key of a line, the next one is not known: no key is the best guess.
+      // After the first key of a queue, the next one is not known: no key is the best guess.
       first: freed === undefined ? (claim === undefined ? state.first : claimOf(claim, state, revision)) : undefined,
       own: undefined,
       revision: BigInt(revision),

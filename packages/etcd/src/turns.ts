@@ -21,17 +21,17 @@ export class Turns {
     this.#watches = new Watches(client)
   }
 
-  /** Yields when the waiter is the first in line, or has lost its place. */
+  /** Yields when the waiter is the first in the queue, or has lost its place. */
   async *ofWaiter(name: string, grantId: string, call: StoreCall): AsyncGenerator<undefined> {
     while (!call.aborted) {
       // The state is remembered, so that the request that follows is one transaction.
-      const { own, first, inLine, revision } = await this.#names.read(name, grantId, call)
+      const { own, first, queued, revision } = await this.#names.read(name, grantId, call)
       if (own === undefined || first?.key.equals(own.key) === true) {
         yield undefined
         await pause(this.#client.clock, AGAIN, call)
         continue
       }
-      const before = inLine === 2 ? { key: first?.key, revision } : await this.#before(name, own.createRevision, call)
+      const before = queued === 2 ? { key: first?.key, revision } : await this.#before(name, own.createRevision, call)
       if (before.key !== undefined) {
         await this.#watches.deletion({ key: before.key, from: before.revision + 1n }, call)
       }
@@ -54,7 +54,7 @@ export class Turns {
     this.#watches.close()
   }
 
-  /** The key before this one in the line, and the revision at which it was there. */
+  /** The key before this one in the queue, and the revision at which it was there. */
   async #before(name: string, createRevision: string, call: StoreCall) {
     const requestRange = {
       ...this.#names.keys.claimsOf(name),

@@ -10,7 +10,8 @@ import type { ApiResource } from './api/api-request.js'
 import { roleFor, VERBS, type Verb } from './api/role.js'
 import { type Refuser, refuserOf } from './forbidden.js'
 
-export interface Attempt {
+/** A request to the API server that failed, for its error. */
+export interface FailedRequest {
   readonly verb: Verb
   /** The verbs of the Role in the message; those of leases unless given. */
   readonly needed?: readonly Verb[]
@@ -30,14 +31,14 @@ const TLS_FAILURES = new Set([
 ])
 
 /** The error for a failed answer, by its status and its reason. The message of the server is only passed on. */
-export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
-  const { verb, needed = verb === 'list' ? [...VERBS, verb] : VERBS, resource, namespace, leaseName } = attempt
+export function failureOf(answer: ApiAnswer, request: FailedRequest): LeaseError {
+  const { verb, needed = verb === 'list' ? [...VERBS, verb] : VERBS, resource, namespace, leaseName } = request
   const status = statusOf(answer)
   const said = status?.message ?? answer.text.trim().slice(0, 300)
   const details = { store: 'kubernetes', cause: answer, ...(leaseName === undefined ? {} : { leaseName }) }
   const kind = resource.group === '' ? resource.plural : `${resource.plural}.${resource.group}`
   const refuser = refuserOf(answer)
-  if (refuser !== undefined && refuser !== 'permission') return refusal(refuser, said, answer, attempt, details)
+  if (refuser !== undefined && refuser !== 'permission') return refusal(refuser, said, answer, request, details)
   switch (answer.status) {
     case 401:
       return new LeaseUnauthorisedError(
@@ -52,7 +53,7 @@ export function failureOf(answer: ApiAnswer, attempt: Attempt): LeaseError {
         details,
       )
     case 404:
-      return new LeaseConfigurationError(missingThing(status?.details?.kind, attempt, kind), details)
+      return new LeaseConfigurationError(missingThing(status?.details?.kind, request, kind), details)
     case 400:
     case 413:
     case 422:
@@ -77,7 +78,7 @@ function refusal(
   refuser: Exclude<Refuser, 'permission'>,
   said: string,
   { status }: ApiAnswer,
-  { verb, namespace }: Attempt,
+  { verb, namespace }: FailedRequest,
   details: LeaseErrorDetails,
 ): LeaseError {
   switch (refuser) {
@@ -129,7 +130,7 @@ export function unanswered(error: unknown): LeaseUnavailableError {
   return new LeaseUnavailableError(problem, { store: 'kubernetes', cause: error })
 }
 
-function missingThing(kind: string | undefined, { namespace, resource }: Attempt, plural: string): string {
+function missingThing(kind: string | undefined, { namespace, resource }: FailedRequest, plural: string): string {
   const { group, version, manifest } = resource
   if (kind === 'namespaces') return `namespace '${namespace}' does not exist: create it, or set another one`
   if (manifest === undefined) return `the API server does not serve ${group}/${version} ${plural}`

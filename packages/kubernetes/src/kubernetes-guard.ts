@@ -3,7 +3,7 @@ import { AbortListeners, checkOptionNames, inRounds } from '@leasehold/core/stor
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import { ApiClient } from './api/api-client.js'
 import { type ApiResource, pathOf } from './api/api-request.js'
-import { type Attempt, failureOf, misconfigured } from './failure-of.js'
+import { type FailedRequest, failureOf, misconfigured } from './failure-of.js'
 import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'
 import { clusterOptionNames, type KubernetesClusterOptions } from './kubernetes-options.js'
 
@@ -85,13 +85,13 @@ export class KubernetesGuard implements FencingGuard {
     const resource = { group, version, plural }
     const namespace = given ?? (await this.#client.namespace())
     const path = pathOf(resource, namespace, name)
-    const attempt = { needed: ['get', 'update'], resource, namespace } as const
+    const request = { needed: ['get', 'update'], resource, namespace } as const
     const read = await this.#client.send({ method: 'GET', path }, call)
-    const object = objectIn(read, name, { verb: 'get', ...attempt })
+    const object = objectIn(read, name, { verb: 'get', ...request })
     fence.check(object.metadata.annotations?.[TOKEN_ANNOTATION])
     const body = stamped(object, change(object), fence.token)
     const written = await this.#client.send({ method: 'PUT', path, body }, call)
-    return written.status === 409 ? undefined : objectIn(written, name, { verb: 'update', ...attempt })
+    return written.status === 409 ? undefined : objectIn(written, name, { verb: 'update', ...request })
   }
 }
 
@@ -112,10 +112,10 @@ function objectAt(resource: string): GuardedObject {
   return { group, version, plural, name, namespace }
 }
 
-function objectIn(answer: ApiAnswer, name: string, attempt: Attempt): KubernetesObject {
+function objectIn(answer: ApiAnswer, name: string, request: FailedRequest): KubernetesObject {
   if (answer.status === 200 && isKubernetesObject(answer.body)) return answer.body
-  if (answer.status !== 404 || statusOf(answer) === undefined) throw failureOf(answer, attempt)
-  throw misconfigured(`${attempt.resource.plural} '${name}' does not exist: create it first`, answer)
+  if (answer.status !== 404 || statusOf(answer) === undefined) throw failureOf(answer, request)
+  throw misconfigured(`${request.resource.plural} '${name}' does not exist: create it first`, answer)
 }
 
 /** The changed object with the token. Version and uid stay those that were read, even if `change` replaced them. */

@@ -48,7 +48,7 @@ interface Opened extends LogHeader {
   readonly file: LogFile
 }
 
-export interface Attempt {
+export interface WriteOutcome {
   /** For each change, whether it is in force. */
   readonly accepted: readonly boolean[]
   /** Set if it is unknown whether the other changes will be in force. */
@@ -119,7 +119,7 @@ export class RegisterLog<V, C> {
    * a line, so that each of them takes a few bytes, and readers parse the change once. If it throws, it is unknown whether
    * the changes are in force.
    */
-  attempt(changes: readonly { readonly key: string; readonly change: C }[]): Attempt {
+  attempt(changes: readonly { readonly key: string; readonly change: C }[]): WriteOutcome {
     return this.#try(() => {
       const { file, begun } = this.#use()
       const id = this.#newId()

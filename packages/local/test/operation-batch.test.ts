@@ -9,7 +9,7 @@ import { LeaseDatabase } from '../src/lease-database.js'
 import { LeaseFolder } from '../src/lease-folder.js'
 import { LeaseOperations } from '../src/lease-operations.js'
 import { OperationBatch } from '../src/operation-batch.js'
-import type { Attempt } from '../src/register-log.js'
+import type { WriteOutcome } from '../src/register-log.js'
 import { thisWaiter } from '../src/waiter-process.js'
 import { acquisition } from './support/acquisition.js'
 import { call } from './support/open-store.js'
@@ -23,7 +23,7 @@ interface Fixture {
 }
 
 /** Operations of one process; `attempting` runs between their decisions and the write of their changes. */
-function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<Attempt> | undefined): Fixture {
+function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<WriteOutcome> | undefined): Fixture {
   const folder = new LeaseFolder({ folder: temporaryFolder() })
   const clock = new VirtualClock()
   const boot = bootOf({ clock }, folder.path)

@@ -37,7 +37,7 @@ export class Turns {
     this.#operations = operations
     this.#adapter = adapter
     this.#clock = clock
-    const open = (line: AbortableCall) => this.#open(line)
+    const open = (call: AbortableCall) => this.#open(call)
     const pauses = { firstPause: FIRST_PAUSE, longestPause: LONGEST_PAUSE }
     this.#subscription = new Subscription({ open, timeout: PATIENCE, ...pauses }, this.messages, clock, random)
   }
@@ -57,33 +57,33 @@ export class Turns {
     this.messages.close()
   }
 
-  async #open(line: AbortableCall): Promise<void> {
+  async #open(call: AbortableCall): Promise<void> {
     const echoed = new Promise<void>((resolve) => {
       this.#onEcho = resolve
     })
     const events = {
       onMessage: (message: string) => this.#onMessage(message),
       onGap: () => this.messages.notifyAll(),
-      onEnd: () => line.abort(new Error('the connection has ended')),
+      onEnd: () => call.abort(new Error('the connection has ended')),
     }
-    const notifications = await this.#adapter.listen?.(this.channel, events, line)
+    const notifications = await this.#adapter.listen?.(this.channel, events, call)
     if (notifications === undefined) throw closedError()
-    line.onAbort(() => notifications.close())
+    call.onAbort(() => notifications.close())
     // A pooler between here and the server may forget the subscription.
-    await untilAborted(this.#operations.run(`select pg_notify('${this.channel}', '${ECHO}')`, line), line)
-    await untilAborted(echoed, line)
+    await untilAborted(this.#operations.run(`select pg_notify('${this.channel}', '${ECHO}')`, call), call)
+    await untilAborted(echoed, call)
     // Without notifications, listeners have to poll.
-    line.onAbort(() => this.messages.notifyAll())
-    this.#keepPinging(notifications, line).catch((error: unknown) => line.abort(error))
+    call.onAbort(() => this.messages.notifyAll())
+    this.#keepPinging(notifications, call).catch((error: unknown) => call.abort(error))
   }
 
   /** Ends a connection over which no answer comes in time. */
-  async #keepPinging(notifications: Notifications, line: AbortableCall): Promise<void> {
+  async #keepPinging(notifications: Notifications, call: AbortableCall): Promise<void> {
     const silent = new Error('the server did not answer in time')
     for (;;) {
-      await pause(this.#clock, PING_INTERVAL, line)
-      const cancel = this.#clock.schedule(PATIENCE, () => line.abort(silent))
-      await untilAborted(notifications.ping(), line).finally(cancel)
+      await pause(this.#clock, PING_INTERVAL, call)
+      const cancel = this.#clock.schedule(PATIENCE, () => call.abort(silent))
+      await untilAborted(notifications.ping(), call).finally(cancel)
     }
   }
 

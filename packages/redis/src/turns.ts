@@ -34,7 +34,7 @@ export class Turns {
     this.#messages = messages
     this.#clock = clock
     this.channel = channel
-    const open = (line: AbortableCall) => this.#open(line)
+    const open = (call: AbortableCall) => this.#open(call)
     const pauses = { firstPause: FIRST_PAUSE, longestPause: LONGEST_PAUSE }
     this.#subscription = new Subscription({ open, timeout: SUBSCRIBE_TIMEOUT, ...pauses }, messages, clock, random)
   }
@@ -78,16 +78,16 @@ export class Turns {
     this.#messages.close()
   }
 
-  async #open(line: AbortableCall): Promise<void> {
-    line.onAbort(() => this.#lazy.giveUpOpening())
+  async #open(call: AbortableCall): Promise<void> {
+    call.onAbort(() => this.#lazy.giveUpOpening())
     const connection = await this.#lazy.connect()
-    line.onAbort(() => {
+    call.onAbort(() => {
       this.#connection = undefined
       this.#lazy.drop(connection)
     })
-    connection.onEnd(() => line.abort(new Error('the connection has ended')))
+    connection.onEnd(() => call.abort(new Error('the connection has ended')))
     await connection.subscribe(this.channel, (message) => this.#onMessage(message))
-    if (!line.aborted) this.#connection = connection
+    if (!call.aborted) this.#connection = connection
   }
 
   #onMessage(message: string): void {

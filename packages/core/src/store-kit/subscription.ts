@@ -7,10 +7,10 @@ import { untilAborted } from './until-aborted.js'
 /** Durations are milliseconds. */
 export interface SubscriptionSource {
   /**
-   * Opens the subscription, and resolves when its messages come. `line` lasts as long as the subscription: abort it when the
+   * Opens the subscription, and resolves when its messages come. `call` lasts as long as the subscription: abort it when the
    * subscription has ended. When it is aborted, free what was opened.
    */
-  readonly open: (line: AbortableCall) => Promise<void>
+  readonly open: (call: AbortableCall) => Promise<void>
   /** How long an attempt to open it may take. */
   readonly timeout: number
   /** The pauses before it is opened again; half of each is random. */
@@ -28,7 +28,7 @@ export class Subscription {
   readonly #clock: Clock
   readonly #random: () => number
   #opening: Promise<void> | undefined
-  #line: AbortableCall | undefined
+  #call: AbortableCall | undefined
   #since = 0
   #isOpen = false
   #failures = 0
@@ -67,27 +67,27 @@ export class Subscription {
 
   /** Ends the attempt to open it. */
   giveUpOpening(reason: Error): void {
-    if (this.#opening !== undefined) this.#line?.abort(reason)
+    if (this.#opening !== undefined) this.#call?.abort(reason)
   }
 
   /** Ends it for good. */
   close(reason: Error): void {
     this.#closed = reason
     this.#cancelRetry?.()
-    this.#line?.abort(reason)
+    this.#call?.abort(reason)
   }
 
   async #open(): Promise<void> {
-    const line = new AbortableCall()
-    this.#line = line
+    const call = new AbortableCall()
+    this.#call = call
     this.#since = this.#clock.now()
     const slow = new Error('the subscription took too long')
-    const cancel = this.#clock.schedule(this.#options.timeout, () => line.abort(slow))
+    const cancel = this.#clock.schedule(this.#options.timeout, () => call.abort(slow))
     try {
-      await untilAborted(this.#options.open(line), line)
-      if (line.aborted) throw line.signal.reason
+      await untilAborted(this.#options.open(call), call)
+      if (call.aborted) throw call.signal.reason
     } catch (error) {
-      line.abort(error)
+      call.abort(error)
       this.#openLater()
       throw error
     } finally {
@@ -96,7 +96,7 @@ export class Subscription {
     }
     this.#isOpen = true
     this.#failures = 0
-    line.onAbort(() => {
+    call.onAbort(() => {
       this.#isOpen = false
       this.#openLater()
     })

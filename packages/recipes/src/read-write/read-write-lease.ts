@@ -3,8 +3,8 @@ import { checkOptionNames } from '@leasehold/core/store-kit'
 import { FirstAbort } from '../first-abort.js'
 import { Recipe } from '../recipe.js'
 import { type RecipeOptions, recipeOptionNames } from '../recipe-options.js'
-import type { Attempt, Entry } from '../slots/attempt.js'
 import { EnteredLease } from '../slots/entered-lease.js'
+import type { Entry, EntryRequest } from '../slots/entry.js'
 import { waitUntilEmpty } from '../slots/slot-drain.js'
 import { Turnstile } from '../slots/turnstile.js'
 import { checkForeignKeys } from '../slots/turnstile-record.js'
@@ -68,12 +68,12 @@ export class ReadWriteLease extends Recipe {
 
 /** A writer keeps the turnstile, so that nobody enters, and has seen every slot empty since it has it. */
 class ExclusiveLease extends EnteredLease {
-  protected override async enter(attempt: Attempt): Promise<Entry | undefined> {
+  protected override async enter(request: EntryRequest): Promise<Entry | undefined> {
     const { turnstile } = this
     const held = turnstile.lease()
-    const { metadata } = attempt
+    const { metadata } = request
     checkForeignKeys(metadata, turnstile.details)
-    if (!(await turnstile.take(held, attempt))) return undefined
+    if (!(await turnstile.take(held, request))) return undefined
     let entry: Entry | undefined
     try {
       const record = await turnstile.read(held)
@@ -82,7 +82,7 @@ class ExclusiveLease extends EnteredLease {
       if (metadata === undefined) staying.catch(() => {})
       else await staying
       const slots = Array.from({ length: record.slots }, (_, slot) => slot)
-      const isEmpty = await this.#emptied(held.signal, slots, attempt)
+      const isEmpty = await this.#emptied(held.signal, slots, request)
       const { fencingToken } = held
       // Whether it is valid, the grant looks at it again.
       if (isEmpty && fencingToken !== undefined) entry = { lease: held, fencingToken }
@@ -92,9 +92,9 @@ class ExclusiveLease extends EnteredLease {
     }
   }
 
-  async #emptied(lost: AbortSignal, slots: readonly number[], attempt: Attempt): Promise<boolean> {
-    const { isPatient, wait } = attempt
-    const ends = new FirstAbort(attempt.signal, lost)
+  async #emptied(lost: AbortSignal, slots: readonly number[], request: EntryRequest): Promise<boolean> {
+    const { isPatient, wait } = request
+    const ends = new FirstAbort(request.signal, lost)
     const cancel =
       isPatient && wait < Number.POSITIVE_INFINITY ? this.turnstile.clock.schedule(wait, () => ends.abort()) : () => {}
     try {

@@ -1,7 +1,7 @@
 import { LeaseError, type LeaseErrorCode, type StoreLease } from '@leasehold/core'
 
-/** An attempt to enter, for one or more callers of `acquire`. */
-export interface Attempt {
+/** The parameters of an attempt to enter, for one or more callers of `acquire`. */
+export interface EntryRequest {
   /** Aborted when no caller wants the outcome any more. */
   readonly signal: AbortSignal
   /** Whether a caller waits; if none does, the attempt is made once. */

@@ -99,7 +99,7 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'the first waiter leaves the turnstile while it waits for a slot',
-    edits: [{ file: search, find: 'attempt.isPatient ? await this.#wait(attempt) : undefined', replace: 'undefined' }],
+    edits: [{ file: search, find: 'request.isPatient ? await this.#wait(request) : undefined', replace: 'undefined' }],
     caughtBy: { law: 'a hand-over costs the same number of store calls, however many wait' },
   },
   {
