@@ -357,7 +357,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'shared callers: a caller whose time is up stays',
     file: 'src/lease/shared-callers.ts',
-    find: 'this.all.filter((caller) => !isDue(caller))',
+    find: 'this.all.filter(({ until }) => until > now)',
     replace: '[...this.all]',
     test: 'test/shared-callers.test.ts',
     name: 'can be taken out exactly at the end of their wait',

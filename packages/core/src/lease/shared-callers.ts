@@ -66,14 +66,15 @@ export class SharedCallers<C extends Caller = Caller> {
 
   /** Whether any of them waits. */
   get waits(): boolean {
-    return this.all.some(isWaiting)
+    return this.all.some(({ waits }) => waits)
   }
 
   /** When the first caller that waits gives up; `Infinity` where none does. */
   get deadline(): number {
-    this.#deadline ??= this.all
-      .filter(isWaiting)
-      .reduce((earliest, { until }) => Math.min(earliest, until), Number.POSITIVE_INFINITY)
+    this.#deadline ??= this.all.reduce(
+      (earliest, { until, waits }) => (waits ? Math.min(earliest, until) : earliest),
+      Number.POSITIVE_INFINITY,
+    )
     return this.#deadline
   }
 
@@ -115,20 +116,18 @@ export class SharedCallers<C extends Caller = Caller> {
 
   /** Removes and returns the callers whose time is up; the caller of this method settles them. */
   takeDue(now: number): readonly C[] {
-    const isDue = ({ until }: C): boolean => until <= now
-    return this.#take(
-      this.all.filter(isDue),
-      this.all.filter((caller) => !isDue(caller)),
-    )
+    const due = this.all.filter(({ until }) => until <= now)
+    const left = this.all.filter(({ until }) => until > now)
+    return this.#take(due, left)
   }
 
   /** Removes and returns all callers; the caller of this method settles them. */
   takeAll(): readonly C[] {
-    return this.#take(this.all, [])
+    return this.#take(this.all)
   }
 
-  #take(taken: readonly C[], kept: C[]): readonly C[] {
-    this.#callers = kept.length === 0 ? undefined : kept
+  #take(taken: readonly C[], kept?: C[]): readonly C[] {
+    this.#callers = kept?.length === 0 ? undefined : kept
     this.#deadline = undefined
     for (const { unlisten, cancel } of taken) {
       unlisten?.()
@@ -136,8 +135,4 @@ export class SharedCallers<C extends Caller = Caller> {
     }
     return taken
   }
-}
-
-function isWaiting({ waits }: Caller): boolean {
-  return waits
 }
