@@ -46,7 +46,7 @@ const nobody: readonly never[] = []
  */
 export class SharedCallers<C extends Caller = Caller> {
   readonly #attempt: { abort(): void } | undefined
-  /** Absent while there are none, as in a lease that is held. A removal makes a new list: the old one may be iterated. */
+  /** Absent while there are none, as in a lease that is held. `giveUp` makes a new list: the old one may be iterated. */
   #callers: C[] | undefined
   /** `undefined` until it is asked for: a crowd may join, or give up, at once. */
   #deadline: number | undefined
@@ -109,8 +109,8 @@ export class SharedCallers<C extends Caller = Caller> {
 
   /** Removes and returns the first caller; the caller of this method settles it. */
   takeFirst(): C | undefined {
-    const [first] = this.all
-    if (first !== undefined) this.#take([first], this.all.slice(1))
+    const first = this.#callers?.shift()
+    if (first !== undefined) this.#take([first], this.#callers)
     return first
   }
 
