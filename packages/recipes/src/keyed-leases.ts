@@ -6,10 +6,9 @@ import {
   type LeaseStore,
   readLease,
   StoreLease,
-  type StoreLeaseEnvironment,
   systemClock,
 } from '@leasehold/core'
-import { keptAlive, leaseParts } from '@leasehold/core/internal'
+import { keptAlive, leaseParts, type StoreLeaseEnvironment } from '@leasehold/core/internal'
 import { checkLeaseName } from '@leasehold/core/store'
 import { leaseOptionsOf } from './recipe-options.js'
 

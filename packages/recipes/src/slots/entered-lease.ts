@@ -3,7 +3,7 @@ import { checkMetadata, keptAlive } from '@leasehold/core/internal'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { SharedAttempt } from '../shared-attempt.js'
 import { pauseUntil } from '../waiting.js'
-import { type Attempt, type Entry, isTransient } from './attempt.js'
+import { type Entry, type EntryRequest, isTransient } from './entry.js'
 import { enterSlot } from './slot-search.js'
 import type { Turnstile } from './turnstile.js'
 
@@ -30,8 +30,8 @@ export class EnteredLease extends Lease {
   }
 
   /** Enters. `undefined`: refused, or not within the wait. Rejects where the outcome is unknown. */
-  protected enter(attempt: Attempt): Promise<Entry | undefined> {
-    return enterSlot(this.turnstile, attempt)
+  protected enter(request: EntryRequest): Promise<Entry | undefined> {
+    return enterSlot(this.turnstile, request)
   }
 
   get store(): LeaseStore {
@@ -123,7 +123,7 @@ export class EnteredLease extends Lease {
     const { heartbeatInterval } = this.settings.timeouts
     while (!waiting.isEmpty && !signal.aborted) {
       try {
-        const entry = await this.enter(this.#attemptFor(waiting))
+        const entry = await this.enter(this.#requestFor(waiting))
         if (signal.aborted) {
           await this.leave(entry)
           return
@@ -139,7 +139,7 @@ export class EnteredLease extends Lease {
     }
   }
 
-  #attemptFor({ call: { signal }, all, until, metadata }: SharedAttempt): Attempt {
+  #requestFor({ call: { signal }, all, until, metadata }: SharedAttempt): EntryRequest {
     const { clock } = this.turnstile
     return {
       signal,

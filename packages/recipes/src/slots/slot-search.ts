@@ -1,6 +1,6 @@
 import { LeaseError, LeaseLostError, type StoreLease } from '@leasehold/core'
 import { FirstAbort } from '../first-abort.js'
-import { type Attempt, type Entry, isTransient } from './attempt.js'
+import { type Entry, type EntryRequest, isTransient } from './entry.js'
 import { readWish } from './resize-wish.js'
 import { heldSlots } from './slot-drain.js'
 import { SlotWatch } from './slot-watch.js'
@@ -11,15 +11,15 @@ import { type TurnstileRecord, toMetadata, withCount } from './turnstile-record.
  * Passes the turnstile and enters a slot. The entry counts only if the turnstile was still held when the grant of the slot
  * was seen: so no entry by a request that was sent late counts once another has the turnstile.
  */
-export async function enterSlot(turnstile: Turnstile, attempt: Attempt): Promise<Entry | undefined> {
+export async function enterSlot(turnstile: Turnstile, request: EntryRequest): Promise<Entry | undefined> {
   const held = turnstile.lease()
-  if (!(await turnstile.take(held, attempt))) return undefined
+  if (!(await turnstile.take(held, request))) return undefined
   const { fencingToken } = held
   let leave = (): Promise<unknown> => held.release()
   let entry: Entry | undefined
   try {
     const search = new SlotSearch(turnstile, held, await turnstile.read(held))
-    const found = await search.find(attempt)
+    const found = await search.find(request)
     if (found === undefined) return undefined
     const { hasWaited, record } = search
     const next = (found.slot + 1) % record.count
@@ -33,7 +33,7 @@ export async function enterSlot(turnstile: Turnstile, attempt: Attempt): Promise
     return entry
   } catch (error) {
     // The turnstile was lost: an attempt that waits begins again.
-    if (error instanceof LeaseLostError && attempt.isPatient) return undefined
+    if (error instanceof LeaseLostError && request.isPatient) return undefined
     throw error
   } finally {
     if (entry === undefined) await leave().catch(() => {})
@@ -68,28 +68,28 @@ class SlotSearch {
    * Acquires a free slot. `undefined`: all are held, or the wait or the turnstile ended first. Rejects where the outcome is
    * unknown. A grant whose answer was lost is taken back by its lease.
    */
-  async find(attempt: Attempt): Promise<FoundSlot | undefined> {
+  async find(request: EntryRequest): Promise<FoundSlot | undefined> {
     const { count, next, isFull } = this.record
     const all = Array.from({ length: count }, (_, offset) => (next + offset) % count)
     // Where the last one had to wait, most likely no slot is free: the watches find one that is.
-    const first = isFull && attempt.isPatient ? all.slice(0, 1) : all
-    const found = (await this.#try(first, attempt)) ?? (attempt.isPatient ? await this.#wait(attempt) : undefined)
+    const first = isFull && request.isPatient ? all.slice(0, 1) : all
+    const found = (await this.#try(first, request)) ?? (request.isPatient ? await this.#wait(request) : undefined)
     if (found === undefined && this.#failure !== undefined) throw this.#failure
     return found
   }
 
-  async #wait(attempt: Attempt): Promise<FoundSlot | undefined> {
+  async #wait(request: EntryRequest): Promise<FoundSlot | undefined> {
     this.hasWaited = true
     this.record = { ...this.record, isFull: true }
     // It only saves time: a holder that cannot write it is about to lose the turnstile.
     this.#turnstile.stay(this.#held, this.record).catch(() => {})
-    const ends = new FirstAbort(attempt.signal, this.#held.signal)
-    const { wait } = attempt
+    const ends = new FirstAbort(request.signal, this.#held.signal)
+    const { wait } = request
     const cancel =
       wait === Number.POSITIVE_INFINITY ? () => {} : this.#turnstile.clock.schedule(wait, () => ends.abort())
     try {
       let found: FoundSlot | undefined
-      while (!ends.aborted && found === undefined) found = await this.#waitWhile(this.record.slots, ends, attempt)
+      while (!ends.aborted && found === undefined) found = await this.#waitWhile(this.record.slots, ends, request)
       return found
     } finally {
       cancel()
@@ -98,7 +98,7 @@ class SlotSearch {
   }
 
   /** Waits for a free slot. Resolves with `undefined` if the wait has ended, or if the number of slots has changed. */
-  async #waitWhile(slots: number, ends: FirstAbort, attempt: Attempt): Promise<FoundSlot | undefined> {
+  async #waitWhile(slots: number, ends: FirstAbort, request: EntryRequest): Promise<FoundSlot | undefined> {
     const all = Array.from({ length: slots }, (_, slot) => slot)
     const resizable = this.#turnstile.kind === 'permits'
     const watch = new SlotWatch(this.#turnstile, resizable ? [...all, 'resize'] : all, ends)
@@ -107,7 +107,7 @@ class SlotSearch {
         const due = await watch.next()
         if (due === undefined) return undefined
         const isResized = due.resize && (await this.#obeyResize(ends.signal))
-        const found = await this.#try(isResized ? all : due.slots, attempt)
+        const found = await this.#try(isResized ? all : due.slots, request)
         if (found !== undefined || this.record.slots > slots) return found
       }
     } finally {
@@ -125,7 +125,7 @@ class SlotSearch {
     return true
   }
 
-  async #try(slots: readonly number[], { signal, metadata }: Attempt): Promise<FoundSlot | undefined> {
+  async #try(slots: readonly number[], { signal, metadata }: EntryRequest): Promise<FoundSlot | undefined> {
     for (const slot of await this.#enterable(slots, signal)) {
       const lease = this.#leases.get(slot) ?? this.#turnstile.lease(slot)
       this.#leases.set(slot, lease)

@@ -10,16 +10,15 @@ import {
   type Metadata,
   readLease,
   StoreLease,
-  type StoreLeaseEnvironment,
   systemClock,
   type TimeoutSettings,
 } from '@leasehold/core'
-import { guardClock, leaseParts } from '@leasehold/core/internal'
+import { guardClock, leaseParts, type StoreLeaseEnvironment } from '@leasehold/core/internal'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { systemRandom } from '@leasehold/core/store-kit'
 import { leaseOptionsOf, type RecipeOptions } from '../recipe-options.js'
 import { callGuarded, report } from '../report.js'
-import type { Attempt } from './attempt.js'
+import type { EntryRequest } from './entry.js'
 import {
   checkedCount,
   fromMetadata,
@@ -119,7 +118,7 @@ export class Turnstile {
   }
 
   /** Takes the turnstile. An attempt without a wait gives up at once where the holder stays in it. */
-  async take(lease: StoreLease, { isPatient, wait, signal }: Attempt): Promise<boolean> {
+  async take(lease: StoreLease, { isPatient, wait, signal }: EntryRequest): Promise<boolean> {
     if (isPatient) return await lease.acquire({ wait, signal })
     if (await lease.acquire({ signal })) return true
     const holder = await lease.holder()

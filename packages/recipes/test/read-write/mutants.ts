@@ -13,7 +13,7 @@ export const mutants: readonly RecipeMutant[] = [
       { file: readWrite, find: 'if (isEmpty && fencingToken', replace: 'if ((isEmpty || true) && fencingToken' },
       {
         file: readWrite,
-        find: 'const isEmpty = await this.#emptied(held.signal, slots, attempt)',
+        find: 'const isEmpty = await this.#emptied(held.signal, slots, request)',
         replace: 'const isEmpty = slots.length < 0',
       },
     ],
@@ -48,8 +48,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: search,
-        find: 'if (!(await turnstile.take(held, attempt))) return undefined',
-        replace: 'await turnstile.take(held, { ...attempt, isPatient: false })',
+        find: 'if (!(await turnstile.take(held, request))) return undefined',
+        replace: 'await turnstile.take(held, { ...request, isPatient: false })',
       },
       { file: search, find: 'fencingToken === undefined || !held.checkLease()', replace: 'found.slot < 0' },
       {
