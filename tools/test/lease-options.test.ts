@@ -15,7 +15,12 @@ import type { ProviderOptions } from '@leasehold/core/store-kit'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { AzureBlobLeaseStore } from '../../packages/azure-blob/src/index.js'
+import type { OptionDeclaration } from '../../packages/cli/src/command-declaration.js'
+import { parseInvocation } from '../../packages/cli/src/command-line.js'
+import { run } from '../../packages/cli/src/declarations.js'
+import { leaseOptions, notOnCommandLine } from '../../packages/cli/src/run/lease-options.js'
 import { settingKeys } from '../../packages/core/src/provider/lease-block.js'
+import { toKebabCase } from '../../packages/core/src/settings/key-case.js'
 import { readRecipe } from '../../packages/recipes/src/index.js'
 import { packages } from '../workspaces.js'
 
@@ -166,6 +171,43 @@ describe('readRecipe', () => {
       return createLease(new MemoryLeaseStore(), 'job', ofLease)
     })
   })
+})
+
+/** The option of `leasehold run` for each option of a lease that has one. */
+const flags = new Map(
+  Object.entries<OptionDeclaration>(run.options).flatMap(([flag, { lease }]) =>
+    lease ? [[lease, flag] as const] : [],
+  ),
+)
+
+/** A lease of `leasehold run`, with options of its command line, and those of a configuration as the settings. */
+async function leaseOfRun(words: readonly string[], { clock, logger, random: _, ...given }: CreateLeaseOptions) {
+  const factory: LeaseFactory = () => createLease(new MemoryLeaseStore(), 'job')
+  const { settings } = await configured(factory, given).getStore('job', 'under.test')
+  const { options } = parseInvocation(run, ['job', ...words, '--', 'true'])
+  return createLease(new MemoryLeaseStore(), 'job', leaseOptions(settings, options, { clock, logger: logger ?? quiet }))
+}
+
+describe('leasehold run', () => {
+  it('has an option for each option of a lease, or a reason why it has none', () => {
+    expect([...flags.keys(), ...Object.keys(notOnCommandLine)].sort()).toEqual([...names].sort())
+    const others = [...flags].filter(([, flag]) => flag !== 'ttl' && flag !== 'timeout')
+    for (const [option, flag] of others) expect(flag).toBe(toKebabCase(option))
+  })
+
+  it.each([...flags])('passes %s on: --%s', async (option, flag) => {
+    await probes[option](async (options) => {
+      const [value] = Object.values(options)
+      return await leaseOfRun([`--${flag}=${typeof value === 'number' ? `${value}ms` : value}`], {})
+    })
+  })
+
+  it.each(configurable.filter((name) => name !== 'owner' && name !== 'random'))(
+    'passes %s of its configuration on',
+    async (option) => {
+      await probes[option]((options) => leaseOfRun([], options))
+    },
+  )
 })
 
 it('azureBlobLease makes the leases of its package', async () => {

@@ -1,3 +1,5 @@
+import type { CreateLeaseOptions } from '@leasehold/core'
+
 /** An option of a command. */
 export type OptionDeclaration = {
   /** For `--help`, the man page and the completions. One sentence without a full stop. */
@@ -6,6 +8,10 @@ export type OptionDeclaration = {
   readonly short?: string
   /** What the completions of the shells offer for its value. */
   readonly completes?: 'file' | 'store'
+  /** The option of a lease that it sets, in `run`. */
+  readonly lease?: keyof CreateLeaseOptions
+  /** Whether `--help` has only its name: the man page explains it. */
+  readonly isRare?: boolean
 } & (
   | { readonly type: 'switch' }
   /** Milliseconds in code, `10s` on the command line. */

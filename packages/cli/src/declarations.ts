@@ -17,7 +17,11 @@ export const storeOptions = {
     description: 'A HOCON file that has the store',
   },
   path: { type: 'text', value: 'PATH', description: 'The block of the file (leasehold.lease)' },
-  timeout: { type: 'duration', description: 'The time limit of each call to the store (5s)' },
+  timeout: {
+    lease: 'operationTimeout',
+    type: 'duration',
+    description: 'The time limit of each call to the store (5s)',
+  },
 } as const satisfies OptionDeclarations
 
 /** The option of every command that prints a result. */
@@ -51,10 +55,52 @@ export const run = declareCommand({
     every: { type: 'text', value: 'CRON', short: 'e', description: 'Run at each time of a cron expression' },
     'time-zone': { type: 'text', value: 'ZONE', description: 'The time zone of --every; UTC unless given' },
     once: { type: 'text', value: 'KEY', description: 'Run once for this key: not after it has succeeded' },
-    ttl: { type: 'duration', description: 'How long a dead holder blocks the others; 30s' },
+    ttl: {
+      lease: 'heartbeatTimeout',
+      type: 'duration',
+      description: 'How long a dead holder blocks the others; 30s',
+    },
     'kill-after': { type: 'duration', description: 'From SIGTERM to SIGKILL; 5s, or a quarter of --ttl' },
-    owner: { type: 'text', value: 'OWNER', description: 'The name of the owner; HOST-PID-ID unless given' },
+    owner: {
+      lease: 'owner',
+      type: 'text',
+      value: 'OWNER',
+      description: 'The name of the owner; HOST-PID-ID unless given',
+    },
     quiet: { type: 'switch', short: 'q', description: 'Do not show who holds the lease during a long wait' },
+    'heartbeat-interval': {
+      lease: 'heartbeatInterval',
+      type: 'duration',
+      isRare: true,
+      description: 'The time between two heartbeats; from --ttl unless given',
+    },
+    strategy: {
+      lease: 'strategy',
+      type: 'choice',
+      // `manual` is for programs: it sends no heartbeats.
+      words: ['interval', 'eager', 'lazy', 'adaptive'],
+      isRare: true,
+      description: 'When heartbeats are sent; interval unless given',
+    },
+    'max-hold': {
+      lease: 'maxHold',
+      type: 'duration',
+      isRare: true,
+      description: 'The longest time for the command, which then ends with a loss; not for --every',
+    },
+    'child-grace': {
+      lease: 'childGrace',
+      type: 'duration',
+      isRare: true,
+      description: 'After the release, lock the name for the child leases of other processes to end',
+    },
+    'unresponsive-after': {
+      lease: 'unresponsiveAfter',
+      type: 'duration',
+      isRare: true,
+      description:
+        'With heartbeat-thread in the file of --config: stop heartbeats if leasehold hangs for longer; 60s unless given',
+    },
     ...storeOptions,
   },
   examples: [

@@ -32,8 +32,10 @@ export function commandHelp(command: CommandDeclaration): string {
 
 function helpText(command: CommandDeclaration): string {
   const { summary, details, operands, options, examples } = command
-  const own = Object.fromEntries(Object.entries(options).filter(([name]) => !(name in answerOptions)))
-  const others = Object.keys(options).filter((name) => name in answerOptions)
+  const own = Object.entries(options).filter(([name]) => !(name in answerOptions))
+  const rare = own.filter(([, { isRare }]) => isRare === true)
+  const usual = Object.fromEntries(own.filter(([, { isRare }]) => isRare !== true))
+  const shared = Object.entries(options).filter(([name]) => name in answerOptions)
   const width = Math.max(0, ...examples.map(({ line }) => line.length))
   const isShort = examples.every(({ description }) => width + description.length <= WIDTH - 6)
   return [
@@ -41,12 +43,20 @@ function helpText(command: CommandDeclaration): string {
     '',
     ...wrapped([`${summary}.`, details ?? ''].join(' ').trim(), WIDTH),
     '',
-    ...aligned([...operands.map(({ name, description }) => [`    ${name}`, description] as const), ...rowsOf(own)]),
-    ...(others.length === 0 ? [] : [`  and ${others.map((name) => `--${name}`).join(', ')}: see leasehold --help`]),
+    ...aligned([...operands.map(({ name, description }) => [`    ${name}`, description] as const), ...rowsOf(usual)]),
+    ...named(shared, 'leasehold --help'),
+    ...named(rare, 'man leasehold'),
     '',
     ...examples.map(({ line, description }) => (isShort ? `  ${line.padEnd(width)}  # ${description}` : `  ${line}`)),
     '',
   ].join('\n')
+}
+
+/** The names of options, and where they are explained. */
+function named(options: readonly (readonly [string, OptionDeclaration])[], where: string): readonly string[] {
+  if (options.length === 0) return []
+  const text = `and ${options.map(([name]) => `--${name}`).join(', ')}: see ${where}`
+  return wrapped(text, WIDTH - 2).map((line) => `  ${line}`)
 }
 
 /** The size of a terminal. Its last line has the prompt. */

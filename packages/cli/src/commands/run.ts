@@ -1,10 +1,11 @@
 import { isatty } from 'node:tty'
-import { type CreateLeaseOptions, type LeaseSettings, TimeoutSettings } from '@leasehold/core'
+import { TimeoutSettings } from '@leasehold/core'
 import type { Action } from '../command.js'
 import type { Invocation } from '../command-declaration.js'
 import type { run } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 import { exitCodeOf, signalOf, textOf } from '../run/command-end.js'
+import { leaseOptions } from '../run/lease-options.js'
 import { LeasedCommand } from '../run/leased-command.js'
 import { sleep } from '../run/machine-clock.js'
 import { Notices } from '../run/notices.js'
@@ -73,15 +74,15 @@ async function underLease(
   // During a wait, the notice says why it waits: a warning would say it once more.
   const isSilent = (): boolean => waiting.isActive
   const logger = loggerWith((line, level) => (level === 'warning' && isSilent() ? undefined : notices.say(line)))
-  const leaseOptions = leaseOptionsOf(settings, options, { clock, logger })
-  const timeouts = new TimeoutSettings(leaseOptions)
+  const ofLease = leaseOptions(settings, options, { clock, logger })
+  const timeouts = new TimeoutSettings(ofLease)
   const times = endTimesOf(timeouts, options['kill-after'], name)
   const place = new QueuePlace(store, name, timeouts.heartbeatTimeout, clock)
   const waiting = new WaitingNotice(name, notices, clock, place)
   const around = { command, env, times, clock, watchdog, notices, signals }
-  const leased = new LeasedCommand(store, { name, ...leaseOptions }, waiting, around)
+  const leased = new LeasedCommand(store, { name, ...ofLease }, waiting, around)
   const wait = options.try === true ? 0 : (options.wait ?? Number.POSITIVE_INFINITY)
-  const request: RunRequest = { name, leaseOptions, wait, stop: signals.stop, command: leased, waiting }
+  const request: RunRequest = { name, leaseOptions: ofLease, wait, stop: signals.stop, command: leased, waiting }
   try {
     if (options.every === undefined) return await repeated(request, options, notices)
     return await runOnSchedule(request, { cron: options.every, timeZone: options['time-zone'], logger })
@@ -104,21 +105,6 @@ async function repeated(request: RunRequest, options: RunOptions, notices: Notic
     notices.say(`the lease '${request.name}' was lost (${outcome.reason}): acquiring it again`)
     await sleep(PAUSE)
   }
-}
-
-/** The settings of the store's block, and the options of the command line over them. */
-function leaseOptionsOf(
-  { owner, timeouts, maxHold, childGrace }: LeaseSettings,
-  options: RunOptions,
-  environment: Pick<CreateLeaseOptions, 'clock' | 'logger'>,
-): RunRequest['leaseOptions'] {
-  const { ttl, timeout } = options
-  const given = { owner: options.owner ?? owner, maxHold, childGrace, ...environment }
-  if (ttl === undefined) {
-    const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy } = timeouts
-    return { ...given, heartbeatTimeout, heartbeatInterval, operationTimeout: timeout ?? operationTimeout, strategy }
-  }
-  return { ...given, heartbeatTimeout: ttl, operationTimeout: timeout }
 }
 
 function report(
@@ -147,11 +133,13 @@ function checkUsage({ options, command }: RunInvocation): void {
     throw new UsageError("'leasehold run' needs a command after --: leasehold run NAME -- COMMAND")
   if (process.platform === 'win32')
     throw new UsageError("'leasehold run' needs Linux or macOS: Windows has no process groups")
-  const { try: once, wait, every, restart } = options
+  const { try: once, wait, every, restart, 'max-hold': maxHold } = options
   checkExclusive(options, ['try', 'wait'])
   checkExclusive(options, ['permits', 'every', 'once'])
   if (every === undefined && options['time-zone'] !== undefined)
     throw new UsageError('--time-zone is for --every: add it')
+  if (every !== undefined && maxHold !== undefined)
+    throw new UsageError('--max-hold is not for --every: leave out one of them')
   if (every !== undefined && (once === true || wait !== undefined || restart === true)) {
     throw new UsageError('--every waits for each tick and goes on after a loss: leave out --try, --wait and --restart')
   }

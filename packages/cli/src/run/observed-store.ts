@@ -1,4 +1,5 @@
 import type { Clock, Grant, LeaseRecord, LeaseStore } from '@leasehold/core'
+import { type GrantKeeper, grantKeeper } from '@leasehold/core/internal'
 import { viewOf } from '@leasehold/core/store'
 import type { CallsUnderWay } from './calls-under-way.js'
 import type { GrantValidity } from './grant-validity.js'
@@ -13,7 +14,7 @@ export interface ClaimListener {
 
 /** The same store; the certain facts in its answers extend and end the validity. */
 export function observeStore(
-  store: LeaseStore,
+  store: LeaseStore & { readonly [grantKeeper]?: GrantKeeper },
   clock: Clock,
   validity: GrantValidity,
   listener: ClaimListener,
@@ -26,7 +27,7 @@ export function observeStore(
     else validity.gone(grant.grantId, outcome.holder, sentAt)
     return outcome
   }
-  return viewOf(store, {
+  const view = viewOf(store, {
     acquire: (acquire) => async (request, call) => {
       const sentAt = clock.now()
       validity.asked(request.grantId, sentAt)
@@ -62,4 +63,6 @@ export function observeStore(
       (...args) =>
         calls.during(() => withdraw(...args)),
   })
+  const keeper = store[grantKeeper]
+  return keeper === undefined ? view : Object.assign(view, { [grantKeeper]: keeper })
 }

@@ -53,6 +53,7 @@ describe.concurrent('leasehold run returns', () => {
       ['x', '--once', 'a', '--permits', '2', '--', 'true'],
       ['x', '--time-zone', 'UTC', '--', 'true'],
       ['x', '--every', '* * * * *', '--restart', '--', 'true'],
+      ['x', '--every', '* * * * *', '--max-hold', '1m', '--', 'true'],
     ]) {
       test.expect(await leasehold(['run', ...args], { folder }), args.join(' ')).toMatchObject({ code: 64, output: '' })
     }

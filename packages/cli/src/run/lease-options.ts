@@ -1,0 +1,40 @@
+import type { CreateLeaseOptions, LeaseSettings } from '@leasehold/core'
+import { leaseOptionsOf } from '@leasehold/core/internal'
+import type { Invocation, OptionDeclaration } from '../command-declaration.js'
+import { run } from '../declarations.js'
+
+type RunOptions = Invocation<typeof run>['options']
+type Declared = (typeof run)['options'][keyof RunOptions]
+
+/** The options of a lease that `run` has no option for, and why. The compiler reports one that is in neither place. */
+export const notOnCommandLine: Readonly<
+  Record<Exclude<keyof CreateLeaseOptions, Extract<Declared, { readonly lease: string }>['lease']>, string>
+> = {
+  selfFence: 'the watchdog ends the command in time, also if leasehold hangs; a configuration may still set it',
+  clock: 'an object: leasehold has the clock of the machine',
+  logger: 'an object: leasehold writes to standard error',
+  random: 'a function',
+  parent: 'an object of the program that holds the parent',
+}
+
+/** The settings of the store's block, and the options of the command line over them. With `--ttl`, the durations of the block do not count. */
+export function leaseOptions(
+  settings: LeaseSettings,
+  options: RunOptions,
+  environment: Pick<CreateLeaseOptions, 'clock' | 'logger'>,
+): CreateLeaseOptions & { readonly owner: string } {
+  const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy, ...others } = leaseOptionsOf(settings)
+  const durations = { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy }
+  const given = Object.entries<OptionDeclaration>(run.options).flatMap(([flag, { lease }]) => {
+    const value = options[flag as keyof RunOptions]
+    return lease === undefined || value === undefined ? [] : [[lease, value]]
+  })
+  return {
+    ...(options.ttl === undefined ? durations : {}),
+    ...others,
+    // The parser has made the values from their declarations.
+    ...(Object.fromEntries(given) as CreateLeaseOptions),
+    ...environment,
+    owner: options.owner ?? settings.owner,
+  }
+}
