@@ -1,29 +1,36 @@
 import { existsSync } from 'node:fs'
-import { temporaryFolder } from '@leasehold/testing'
+import { LeaseLostError } from '@leasehold/core'
+import { eventually, temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { CommandRun, type CommandSurroundings } from '../src/run/command-run.js'
-import { GrantValidity } from '../src/run/grant-validity.js'
+import type { WatchedCommand } from '../src/run/watchdog-message.js'
 
 const TTL = 60_000
 
-/** A command under a valid grant, which would leave a file. `arming`: called when the watchdog watches. */
-function scene(arming: () => void = () => {}) {
+/** A grant, and a command under it, which would leave a file. `arming`: called when the watchdog watches. */
+function scene(arming: () => void = () => {}, ...command: string[]) {
   const file = `${temporaryFolder()}/started`
-  const validity = new GrantValidity()
-  validity.granted({ name: 'x', grantId: 'a', ttl: TTL }, 0)
+  const clock = new VirtualClock()
+  const lost = new AbortController()
+  const held = { signal: lost.signal, fencingToken: 7n, validUntil: clock.now() + TTL, checkLease: () => true }
   const stop = new AbortController()
   const directed: unknown[] = []
   const disarmed: unknown[] = []
+  const deadlines: (number | undefined)[] = []
   const around = {
-    command: ['touch', file],
-    env: { PATH: process.env.PATH },
+    name: 'x',
+    owner: 'me',
+    command: command.length > 0 ? command : ['touch', file],
+    env: { PATH: process.env.PATH, FILE: file },
     times: { killAfter: 1_000, margin: 500 },
-    clock: new VirtualClock(),
+    clock,
     watchdog: {
       pid: undefined,
       arm: async () => arming(),
-      update: () => {},
+      update: (changed: Partial<WatchedCommand>) => {
+        if (changed.deadlines !== undefined) deadlines.push(changed.deadlines.killAt?.monotonic)
+      },
       disarm: () => void disarmed.push('disarmed'),
     } as Partial<CommandSurroundings['watchdog']> as CommandSurroundings['watchdog'],
     notices: { say: () => {} } as Partial<CommandSurroundings['notices']> as CommandSurroundings['notices'],
@@ -33,7 +40,8 @@ function scene(arming: () => void = () => {}) {
     } as Partial<CommandSurroundings['signals']> as CommandSurroundings['signals'],
   }
   const isStarted = (): boolean => existsSync(file)
-  return { validity, around, run: new CommandRun(validity, around), stop, directed, disarmed, isStarted }
+  const run = new CommandRun(held, around)
+  return { clock, held, lost, around, run, stop, directed, disarmed, deadlines, isStarted, file }
 }
 
 it('gets the signals from its start to its end', async () => {
@@ -63,7 +71,63 @@ it('is not started, and nothing is watched any more, if the watchdog cannot be a
 })
 
 it('that the system refuses at once is one that cannot be started', async () => {
-  const { validity, around } = scene()
-  const tooLong = new CommandRun(validity, { ...around, command: ['true', 'x'.repeat(8_000_000)] })
+  const { held, around } = scene()
+  const tooLong = new CommandRun(held, { ...around, command: ['true', 'x'.repeat(8_000_000)] })
   expect(await tooLong.run({})).toMatchObject({ type: 'unstartable', program: 'true', error: { code: 'E2BIG' } })
+})
+
+describe('the validity', () => {
+  /** Ends with 0 at SIGTERM. */
+  const obedient = ['sh', '-c', 'trap "exit 0" TERM; touch "$FILE"; while :; do sleep 0.05; done']
+  /** The same, and it leaves a second file. */
+  const noting = ['sh', '-c', 'trap "touch $FILE.ended; exit 0" TERM; touch "$FILE"; while :; do sleep 0.05; done']
+  const loss = (lockedUntil?: number) => new LeaseLostError('lost', { reason: 'broken', lockedUntil })
+
+  it('that was lost, or is over, starts no command', async () => {
+    const found = scene()
+    found.lost.abort(loss())
+    expect(await found.run.run({})).toEqual({ type: 'lost', reason: 'broken' })
+    const meanwhile = scene(() => meanwhile.lost.abort(loss(Number.POSITIVE_INFINITY)))
+    expect(await meanwhile.run.run({})).toEqual({ type: 'lost', reason: 'broken' })
+    const late = scene(() => {
+      late.held.validUntil = 0
+    })
+    expect(await late.run.run({})).toEqual({ type: 'lost', reason: 'late' })
+    expect([found, meanwhile, late].map(({ isStarted }) => isStarted())).toEqual([false, false, false])
+  })
+
+  it('that heartbeats extend is known to the watchdog when a quarter of the time is over', async () => {
+    const { clock, held, lost, run, deadlines, isStarted } = scene(undefined, ...obedient)
+    const ended = run.run({})
+    await eventually('the command', async () => isStarted())
+    const before = deadlines.at(-1) ?? 0
+    held.validUntil += 30_000
+    await clock.advance(TTL / 4)
+    // The clock of the machine stands still in this test: it is only later by the time that the heartbeats have added.
+    expect((deadlines.at(-1) ?? 0) - before).toBeGreaterThan(30_000 - TTL / 4 - 1_000)
+    lost.abort(loss())
+    expect(await ended).toEqual({ type: 'lost', reason: 'broken' })
+  })
+
+  it('that no heartbeat extends ends the command before its end', async () => {
+    const { clock, run, isStarted } = scene(undefined, ...obedient)
+    const ended = run.run({})
+    await eventually('the command', async () => isStarted())
+    await clock.advance(TTL - 1_500)
+    expect(await ended).toEqual({ type: 'lost', reason: 'late' })
+  })
+
+  it('that was broken with a period leaves the command this time to end, and another loss leaves none', async () => {
+    for (const [period, hasTime] of [
+      [30_000, true],
+      [undefined, false],
+    ] as const) {
+      const { clock, lost, run, isStarted, file } = scene(undefined, ...noting)
+      const ended = run.run({})
+      await eventually('the command', async () => isStarted())
+      lost.abort(loss(period === undefined ? undefined : clock.now() + period))
+      expect(await ended).toEqual({ type: 'lost', reason: 'broken' })
+      expect(existsSync(`${file}.ended`)).toBe(hasTime)
+    }
+  })
 })

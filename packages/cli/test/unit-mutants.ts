@@ -3,12 +3,36 @@ import type { UnitMutant } from '@leasehold/testing'
 /** One-line changes that break a rule, each with the test that notices it. */
 export const unitMutants: readonly UnitMutant[] = [
   {
-    title: 'maxHold: starts again with a repeated claim',
-    file: 'src/run/grant-validity.ts',
-    find: 'const holdUntil = this.#grants.get(grantId)?.holdUntil ?? sentAt + this.#maxHold',
-    replace: 'const holdUntil = sentAt + this.#maxHold',
-    test: 'test/grant-validity.test.ts',
-    name: 'also if a claim is repeated because its answer was lost',
+    title: 'validity: the watchdog learns of an extension only when its time has come',
+    file: 'src/run/command-run.ts',
+    find: 'Math.max(left * NEXT_LOOK, LEAST_PAUSE)',
+    replace: 'left',
+    test: 'test/command-run.test.ts',
+    name: 'is known to the watchdog when a quarter of the time is over',
+  },
+  {
+    title: 'a loss: the command has no time to end after a break with a period',
+    file: 'src/run/command-run.ts',
+    find: 'this.#end(reason, this.#deadlines(lockedUntil))',
+    replace: 'this.#end(reason, this.#deadlines(0))',
+    test: 'test/command-run.test.ts',
+    name: 'leaves the command this time to end',
+  },
+  {
+    title: 'a loss: the command goes on to the end of the validity',
+    file: 'src/run/command-run.ts',
+    find: 'lockedUntil = Number.NEGATIVE_INFINITY',
+    replace: 'lockedUntil = this.#held.validUntil',
+    test: 'test/command-run.test.ts',
+    name: 'and another loss leaves none',
+  },
+  {
+    title: 'a stop: a call under way is not waited for',
+    file: 'src/run/store-calls.ts',
+    find: 'this.#underWay > 0 || this.#started > seen',
+    replace: 'this.#started > seen',
+    test: 'test/store-calls.test.ts',
+    name: 'have ended when the answer has come',
   },
   {
     title: 'processes: those of a session in other groups are not found',

@@ -426,4 +426,20 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/requests.test.ts',
     name: 'together, are repeated alone',
   },
+  {
+    title: 'a break: its period counts from the answer',
+    file: 'src/engine/from-held.ts',
+    find: 'const askedAt = isOwn && call !== undefined ? call.sentAt : confirmedAt',
+    replace: 'const askedAt = isOwn && call !== undefined ? call.limitAt : confirmedAt',
+    test: 'test/engine/from-held.test.ts',
+    name: 'locks the name from when the record was asked for',
+  },
+  {
+    title: 'a break: an observed time that is left counts as certain',
+    file: 'src/engine/from-held.ts',
+    find: ' || remaining === 0 || rules.observed) return {}',
+    replace: ' || remaining === 0) return {}',
+    test: 'test/engine/from-held.test.ts',
+    name: 'none that each observes',
+  },
 ]

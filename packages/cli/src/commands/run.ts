@@ -6,12 +6,12 @@ import type { run } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 import { exitCodeOf, signalOf, textOf } from '../run/command-end.js'
 import { leaseOptions } from '../run/lease-options.js'
-import { LeasedCommand } from '../run/leased-command.js'
 import { sleep } from '../run/machine-clock.js'
 import { Notices } from '../run/notices.js'
 import { QueuePlace } from '../run/queue-place.js'
 import { endTimesOf } from '../run/run-times.js'
 import { endBy, SignalRelay } from '../run/signal-relay.js'
+import { StoreCalls } from '../run/store-calls.js'
 import { WaitingNotice } from '../run/waiting-notice.js'
 import { WatchdogLink } from '../run/watchdog-link.js'
 import {
@@ -79,21 +79,22 @@ async function underLease(
   const times = endTimesOf(timeouts, options['kill-after'], name)
   const place = new QueuePlace(store, name, timeouts.heartbeatTimeout, clock)
   const waiting = new WaitingNotice(name, notices, clock, place)
-  const around = { command, env, times, clock, watchdog, notices, signals }
-  const leased = new LeasedCommand(store, { name, ...ofLease }, waiting, around)
+  const calls = new StoreCalls(store, clock, waiting)
+  const around = { name, owner: ofLease.owner, command, env, times, clock, watchdog, notices, signals }
   const wait = options.try === true ? 0 : (options.wait ?? Number.POSITIVE_INFINITY)
-  const request: RunRequest = { name, leaseOptions: ofLease, wait, stop: signals.stop, command: leased, waiting }
+  const request: RunRequest = { store: calls.store, leaseOptions: ofLease, wait, around, waiting }
   try {
-    if (options.every === undefined) return await repeated(request, options, notices)
+    if (options.every === undefined) return await repeated(request, options)
     return await runOnSchedule(request, { cron: options.every, timeZone: options['time-zone'], logger })
   } finally {
-    if (signals.stop.aborted) await leased.settled(Math.min(timeouts.operationTimeout, LONGEST_LEAVING))
+    if (signals.stop.aborted) await calls.ended(Math.min(timeouts.operationTimeout, LONGEST_LEAVING))
   }
 }
 
 /** Again after each loss, with `--restart`. */
-async function repeated(request: RunRequest, options: RunOptions, notices: Notices): Promise<RunOutcome> {
+async function repeated(request: RunRequest, options: RunOptions): Promise<RunOutcome> {
   const { permits, once, restart } = options
+  const { name, signals, notices } = request.around
   for (;;) {
     const outcome =
       once !== undefined
@@ -101,8 +102,8 @@ async function repeated(request: RunRequest, options: RunOptions, notices: Notic
         : permits !== undefined
           ? await runUnderPermit(request, permits)
           : await runUnderLease(request)
-    if (restart !== true || outcome?.type !== 'lost' || request.stop.aborted) return outcome
-    notices.say(`the lease '${request.name}' was lost (${outcome.reason}): acquiring it again`)
+    if (restart !== true || outcome?.type !== 'lost' || signals.stop.aborted) return outcome
+    notices.say(`the lease '${name}' was lost (${outcome.reason}): acquiring it again`)
     await sleep(PAUSE)
   }
 }
@@ -118,7 +119,7 @@ function report(
     return exitCodes.notAcquired
   }
   if (outcome.type === 'done') {
-    notices.say(outcome.note)
+    notices.say(`'${options.once}' of '${name}' was done before: the command was not run`)
     return exitCodes.ok
   }
   // The others are usual ends, which the command has reported itself.

@@ -1,13 +1,15 @@
 import { constants } from 'node:os'
-import type { LeaseLostReason } from '@leasehold/core'
+import type { LeaseLostError } from '@leasehold/core'
 import { exitCodes } from '../exit-codes.js'
+
+/** `late`: no heartbeat was confirmed in time, and the time that is left was needed to end the command. */
+export type LossReason = LeaseLostError['reason'] | 'late'
 
 /** How a command has ended. Nothing of it is alive any more. */
 export type CommandEnd =
   | { readonly type: 'exited'; readonly code: number }
   | { readonly type: 'signalled'; readonly signal: NodeJS.Signals }
-  /** `late`: no heartbeat was confirmed in time, and the time that is left was needed to end the command. */
-  | { readonly type: 'lost'; readonly reason: LeaseLostReason | 'late' }
+  | { readonly type: 'lost'; readonly reason: LossReason }
   | { readonly type: 'unstartable'; readonly program: string; readonly error: NodeJS.ErrnoException }
 
 /** As the shells have it. */

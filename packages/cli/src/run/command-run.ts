@@ -1,19 +1,21 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { isatty } from 'node:tty'
-import type { Clock, LeaseLostReason } from '@leasehold/core'
-import type { CommandEnd } from './command-end.js'
+import { type Clock, type Held, LeaseLostError } from '@leasehold/core'
+import type { CommandEnd, LossReason } from './command-end.js'
 import { CommandProcesses } from './command-processes.js'
 import { type Deadlines, deadlinesOf, type EndTimes, isTimeUp, timeTo } from './deadlines.js'
-import type { GrantValidity } from './grant-validity.js'
 import { type MachineInstant, machineNow } from './machine-clock.js'
 import type { Notices } from './notices.js'
 import { runIdsWith, runIdVariable, startOfThisProcess } from './process-table.js'
 import type { SignalRelay } from './signal-relay.js'
 import type { WatchdogLink } from './watchdog-link.js'
 
-/** Everything that a command needs beside its lease. */
+/** Everything that a command needs beside its grant. */
 export interface CommandSurroundings {
+  /** The name of the lease, and its owner. */
+  readonly name: string
+  readonly owner: string
   /** The program and its arguments. */
   readonly command: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
@@ -23,6 +25,13 @@ export interface CommandSurroundings {
   readonly notices: Notices
   readonly signals: SignalRelay
 }
+
+/**
+ * The end of the validity is looked at again after this part of the time until the command has to end, or this number of
+ * milliseconds: heartbeats move it, and the watchdog has to know that in time.
+ */
+const NEXT_LOOK = 1 / 4
+const LEAST_PAUSE = 20
 
 /** Signals that a terminal sends to a whole process group. */
 const ofTerminals: ReadonlySet<NodeJS.Signals> = new Set(['SIGINT', 'SIGQUIT', 'SIGTSTP', 'SIGCONT', 'SIGWINCH'])
@@ -37,40 +46,45 @@ const ofPrograms: ReadonlySet<NodeJS.Signals> = new Set(['SIGUSR1', 'SIGUSR2'])
  */
 export class CommandRun {
   readonly #around: CommandSurroundings
-  readonly #validity: GrantValidity
+  readonly #held: Held
   readonly #processes: CommandProcesses
   readonly #mark = { runId: randomUUID(), since: startOfThisProcess() }
   readonly #hasOwnGroup = ![0, 1, 2].some((descriptor) => isatty(descriptor))
   #killAt: MachineInstant | undefined
-  #loss: LeaseLostReason | 'late' | undefined
+  #loss: LossReason | undefined
   #ending: Promise<void> | undefined
   #isStarted = false
   #isOver = false
   #cancel: (() => void) | undefined
 
-  constructor(validity: GrantValidity, around: CommandSurroundings) {
+  constructor(held: Held, around: CommandSurroundings) {
     const { pid } = around.watchdog
-    this.#validity = validity
+    this.#held = held
     this.#around = around
     this.#processes = new CommandProcesses(this.#mark, pid === undefined ? [] : [pid])
   }
 
   /**
-   * Resolves when nothing of the command is alive. `variables` are added to its environment. Rejects, and starts nothing,
-   * with a `WatchdogError`, and with the reason of `signals.stop` if a signal came before the start.
+   * Resolves when nothing of the command is alive. Never starts it under a grant that was lost. `variables` are added to its
+   * environment. Rejects, and starts nothing, with a `WatchdogError`, and with the reason of `signals.stop` if a signal came
+   * before the start.
    */
   async run(variables: Readonly<Record<string, string>>): Promise<CommandEnd> {
     const { watchdog, times, signals } = this.#around
+    const { signal } = this.#held
+    const onLost = (): void => this.#lose(signal.reason)
+    signal.addEventListener('abort', onLost)
     try {
-      await watchdog.arm({ mark: this.#mark, killAfter: times.killAfter, deadlines: this.#deadlines() }, signals.stop)
-      this.#validity.onExtended = () => this.#extend()
-      this.#extend()
+      if (signal.aborted) onLost()
+      else
+        await watchdog.arm({ mark: this.#mark, killAfter: times.killAfter, deadlines: this.#deadlines() }, signals.stop)
+      this.#look()
       signals.stop.throwIfAborted()
       if (this.#loss !== undefined) return { type: 'lost', reason: this.#loss }
       const end = await this.#spawn(variables)
       if (end.type !== 'unstartable') {
         // After a stop of this process, the end of the command may be seen before its deadline: then the watchdog ended it.
-        this.#onDue()
+        this.#look()
         await this.#endRest()
       }
       await this.#ending
@@ -78,16 +92,10 @@ export class CommandRun {
     } finally {
       this.#isOver = true
       signals.direct(undefined)
-      this.#validity.onExtended = undefined
+      signal.removeEventListener('abort', onLost)
       this.#cancel?.()
       watchdog.disarm()
     }
-  }
-
-  /** The lease was lost: the command ends while the name is still locked, or at once. */
-  lose(reason: LeaseLostReason): void {
-    const left = this.#validity.lockedUntil(reason) - this.#around.clock.now()
-    this.#end(reason, deadlinesOf(machineNow(), left, this.#around.times))
   }
 
   /** Passes a signal of `leasehold` on. With a terminal, the command has had those of the terminal already. */
@@ -99,33 +107,34 @@ export class CommandRun {
     else if (!ofTerminals.has(signal)) this.#processes.signal(signal)
   }
 
-  #deadlines(): Deadlines {
-    // The clock of the machine first: a pause in between then makes the deadlines earlier.
-    const now = machineNow()
-    return deadlinesOf(now, this.#validity.until - this.#around.clock.now(), this.#around.times)
+  /** The lease was lost: the command ends while the name is certainly locked, or at once. */
+  #lose(error: unknown): void {
+    const { reason, lockedUntil = Number.NEGATIVE_INFINITY } =
+      error instanceof LeaseLostError ? error : { reason: 'closed' as const }
+    this.#end(reason, this.#deadlines(lockedUntil))
   }
 
-  /** The validity is longer, or was never looked at. */
-  #extend(): void {
+  #deadlines(until = this.#held.validUntil ?? 0): Deadlines {
+    // The clock of the machine first: a pause in between then makes the deadlines earlier.
+    const now = machineNow()
+    return deadlinesOf(now, until - this.#around.clock.now(), this.#around.times)
+  }
+
+  /** Looks at the end of the validity, and ends the command when its time has come. */
+  #look(): void {
     if (this.#loss !== undefined || this.#isOver) return
     const deadlines = this.#deadlines()
     this.#killAt = deadlines.killAt
     this.#around.watchdog.update({ deadlines })
     this.#cancel?.()
     const left = timeTo(deadlines.terminateAt, machineNow())
-    if (left > 0) this.#cancel = this.#around.clock.schedule(left, () => this.#onDue())
-    else this.#end('late', deadlines)
-  }
-
-  #onDue(): void {
-    const deadlines = this.#deadlines()
-    const left = timeTo(deadlines.terminateAt, machineNow())
-    if (left > 0) this.#extend()
+    const pause = Math.min(left, Math.max(left * NEXT_LOOK, LEAST_PAUSE))
+    if (left > 0) this.#cancel = this.#around.clock.schedule(pause, () => this.#look())
     else this.#end('late', deadlines)
   }
 
   /** Only once. */
-  #end(reason: LeaseLostReason | 'late', deadlines: Deadlines): void {
+  #end(reason: LossReason, deadlines: Deadlines): void {
     this.#cancel?.()
     if (this.#isOver) return
     if (this.#loss !== undefined) {
@@ -172,25 +181,42 @@ export class CommandRun {
       this.#isStarted = true
       signals.direct(this)
       // The process may have been stopped just before.
-      this.#onDue()
+      this.#look()
     }
     return await ended
   }
 
   /** The process, or the error if the system refuses at once, as it does for arguments that are too long. */
   #start(variables: Readonly<Record<string, string>>): ChildProcess | Error {
-    const { command, env } = this.#around
+    const { command, env, name, owner } = this.#around
+    const { fencingToken = '' } = this.#held
     const [program = '', ...args] = command
     const runIds = runIdsWith(this.#mark.runId, env[runIdVariable])
     try {
       return spawn(program, args, {
         stdio: 'inherit',
         detached: this.#hasOwnGroup,
-        env: { ...env, ...variables, [runIdVariable]: runIds },
+        env: {
+          ...env,
+          LEASEHOLD_NAME: name,
+          LEASEHOLD_OWNER: owner,
+          LEASEHOLD_FENCING_TOKEN: String(fencingToken),
+          LEASEHOLD_VALID_UNTIL: this.#validUntil(),
+          ...variables,
+          [runIdVariable]: runIds,
+        },
       })
     } catch (error) {
       return error as Error
     }
+  }
+
+  /** By the wall clock, for people: it can be set, and the lease is usually renewed before. */
+  #validUntil(): string {
+    const { clock } = this.#around
+    const left = (this.#held.validUntil ?? 0) - clock.now()
+    const wall = clock.wall?.()
+    return wall === undefined || !Number.isFinite(left) ? 'never' : new Date(wall + left).toISOString()
   }
 
   /** Ends the processes that the command has left behind. */

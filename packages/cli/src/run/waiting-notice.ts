@@ -1,8 +1,8 @@
 import { type Clock, LeaseError, type LeaseRecord } from '@leasehold/core'
 import { durationText } from '../duration-text.js'
 import type { Notices } from './notices.js'
-import type { ClaimListener } from './observed-store.js'
 import type { QueuePlace } from './queue-place.js'
+import type { ClaimListener } from './store-calls.js'
 
 /** How often the progress is shown on a terminal, in milliseconds. */
 const ON_TERMINAL = 1_000

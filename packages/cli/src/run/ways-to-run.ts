@@ -1,128 +1,124 @@
 import {
   type CreateLeaseOptions,
   createLease,
-  type Lease,
+  type Held,
   LeaseHeldError,
   LeaseLostError,
-  type LeaseLostReason,
+  type LeaseStore,
   type Logger,
+  type StoreHeld,
 } from '@leasehold/core'
+import type { PermitHeld } from '@leasehold/recipes'
 import { type CommandEnd, textOf } from './command-end.js'
-import type { LeasedCommand } from './leased-command.js'
+import { CommandRun, type CommandSurroundings } from './command-run.js'
 import type { WaitingNotice } from './waiting-notice.js'
 
 /** Everything that the ways to run a command under a lease have in common. */
 export interface RunRequest {
-  readonly name: string
-  readonly leaseOptions: CreateLeaseOptions & { readonly owner: string }
+  readonly store: LeaseStore
+  readonly leaseOptions: CreateLeaseOptions
   /** In milliseconds; 0: try once. */
   readonly wait: number
-  /** Ends the wait. */
-  readonly stop: AbortSignal
-  readonly command: LeasedCommand
+  /** A signal ends the wait. */
+  readonly around: CommandSurroundings
   readonly waiting: WaitingNotice
 }
 
 /** `undefined`: another owner holds the lease. `done`: there was nothing to do. */
-export type RunOutcome = CommandEnd | { readonly type: 'done'; readonly note: string } | undefined
+export type RunOutcome = CommandEnd | { readonly type: 'done' } | undefined
 
 /** Runs it under the lease of the name. */
 export async function runUnderLease(request: RunRequest): Promise<RunOutcome> {
-  const lease = createLease(request.command.store, request.name, request.leaseOptions)
-  return await runUnder(lease, request, () => ({}))
+  const { store, around, leaseOptions } = request
+  const lease = createLease(store, around.name, leaseOptions)
+  return await runHeld(request, (work, options) => lease.run(work, options))
 }
 
 /** Runs it under a permit of a semaphore. */
 export async function runUnderPermit(request: RunRequest, permits: number): Promise<RunOutcome> {
   const { Semaphore } = await import('@leasehold/recipes')
-  const { name, leaseOptions, command } = request
-  const permit = new Semaphore(command.store, { ...leaseOptions, name, permits }).permit()
-  return await runUnder(permit, request, () => ({ LEASEHOLD_PERMIT: String(permit.slot ?? '') }))
-}
-
-async function runUnder(
-  lease: Lease,
-  { wait, stop, command, waiting }: RunRequest,
-  variables: () => Readonly<Record<string, string>>,
-): Promise<RunOutcome> {
-  command.begin()
-  waiting.begin()
-  const acquiring = lease.acquire({ wait, signal: stop, onLost: command.lose })
-  if (!(await acquiring.finally(() => waiting.end()))) return undefined
-  try {
-    return await command.run(lease.fencingToken, variables())
-  } finally {
-    // A grant that cannot be released expires.
-    await lease.release().catch(() => false)
-  }
+  const { store, around, leaseOptions } = request
+  const semaphore = new Semaphore(store, { ...leaseOptions, name: around.name, permits })
+  const variables = ({ slot }: PermitHeld) => ({ LEASEHOLD_PERMIT: String(slot) })
+  return await runHeld(request, (work, options) => semaphore.run(work, options), variables)
 }
 
 /** Runs it unless it has succeeded under this key before. A command that fails leaves the key to the next caller. */
 export async function runOnce(request: RunRequest, key: string): Promise<RunOutcome> {
   const { Once } = await import('@leasehold/recipes')
-  const { name, leaseOptions, wait, stop, command, waiting } = request
-  const once = new Once(command.store, { ...leaseOptions, name })
-  const runs: Promise<CommandEnd>[] = []
-  const work = async ({ signal, fencingToken }: { signal: AbortSignal; fencingToken: bigint }): Promise<unknown> => {
+  const { store, around, leaseOptions } = request
+  const once = new Once(store, { ...leaseOptions, name: around.name })
+  return await runHeld(
+    request,
+    (work, options) => once.run(key, work, options),
+    () => ({ LEASEHOLD_KEY: key }),
+  )
+}
+
+type Variables = Readonly<Record<string, string>>
+
+/** Runs it as the work of `run`. `variables`: of the way in which the lease was acquired. */
+async function runHeld<H extends Held = StoreHeld>(
+  { wait, around, waiting }: RunRequest,
+  run: (work: (held: H) => Promise<unknown>, options: { wait: number; signal: AbortSignal }) => Promise<unknown>,
+  variables: (held: H) => Variables = () => ({}),
+): Promise<RunOutcome> {
+  let running: Promise<CommandEnd> | undefined
+  const work = async (held: H): Promise<unknown> => {
     waiting.end()
-    onAbort(signal, command)
-    const running = command.run(fencingToken, { LEASEHOLD_KEY: key })
-    runs.push(running)
+    running = new CommandRun(held, around).run(variables(held))
     const end = await running
     // Only a success is recorded.
-    if (!isSuccess(end)) throw new CommandFailedError(textOf(end, name))
+    if (!isSuccess(end)) throw new CommandFailedError(textOf(end, around.name))
     return { code: 0 }
   }
-  command.begin()
   waiting.begin()
   try {
-    await once.run(key, work, { wait, signal: stop }).finally(() => waiting.end())
+    await run(work, { wait, signal: around.signals.stop })
   } catch (error) {
     // A run that was lost is rejected at once, and its command may still be ending.
-    const end = await runs[0]
+    const end = await running
     if (end !== undefined && !isSuccess(end)) return end
-    if (error instanceof LeaseLostError) return { type: 'lost', reason: reasonOf(error) }
+    if (error instanceof LeaseLostError) return { type: 'lost', reason: error.reason }
     if (error instanceof LeaseHeldError) return undefined
     throw error
+  } finally {
+    waiting.end()
   }
-  const end = await runs[0]
-  return end ?? { type: 'done', note: `'${key}' of '${name}' was done before: the command was not run` }
+  return (await running) ?? { type: 'done' }
 }
 
 /** Runs it at each time of the cron expression, on one of any number of machines, until it is stopped. */
 export async function runOnSchedule(
-  request: RunRequest,
+  { store, around, leaseOptions }: RunRequest,
   { cron, timeZone, logger }: { readonly cron: string; readonly timeZone: string | undefined; readonly logger: Logger },
 ): Promise<undefined> {
   const { Schedule } = await import('@leasehold/recipes')
-  const { name, leaseOptions, stop, command } = request
+  const { name } = around
+  const { stop } = around.signals
   const { maxHold: _, ...options } = leaseOptions
   const running = new Set<Promise<CommandEnd>>()
-  const schedule = new Schedule(command.store, {
+  const schedule = new Schedule(store, {
     ...options,
     name,
     cron,
     timeZone,
     logger,
-    work: async ({ due, signal, fencingToken }) => {
-      command.begin()
-      onAbort(signal, command)
-      const run = command.run(fencingToken, { LEASEHOLD_TICK: due.toISOString() })
+    work: async (tick) => {
+      const run = new CommandRun(tick, around).run({ LEASEHOLD_TICK: tick.due.toISOString() })
       running.add(run)
       const end = await run
         .finally(() => running.delete(run))
         .catch(async (error: unknown) => {
           // A signal came before the start of the command: the schedule is about to stop, which interrupts the tick.
-          if (error === stop.reason && !signal.aborted) {
-            await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
-          }
+          if (error === stop.reason) await aborted(tick.signal)
           throw error
         })
       if (!isSuccess(end)) throw new CommandFailedError(textOf(end, name))
     },
   })
   schedule.start()
-  if (!stop.aborted) await new Promise((resolve) => stop.addEventListener('abort', resolve, { once: true }))
+  await aborted(stop)
   // The signal that stops it was passed on: the command ends in its own time.
   await Promise.allSettled(running)
   await schedule.stop()
@@ -133,17 +129,8 @@ function isSuccess(end: CommandEnd): boolean {
   return end.type === 'exited' && end.code === 0
 }
 
-function onAbort(signal: AbortSignal, command: LeasedCommand): void {
-  const lose = (): void => {
-    const { reason } = signal
-    command.lose({ reason: reason instanceof LeaseLostError ? reasonOf(reason) : 'closed' })
-  }
-  if (signal.aborted) lose()
-  signal.addEventListener('abort', lose, { once: true })
-}
-
-function reasonOf({ reason }: LeaseLostError): LeaseLostReason {
-  return reason === 'released' ? 'closed' : reason
+async function aborted(signal: AbortSignal): Promise<void> {
+  if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve, { once: true }))
 }
 
 /** The command has not succeeded. */

@@ -1,5 +1,5 @@
-import type { LeaseLostReason } from '../errors/lease-lost.js'
-import type { Grant, Metadata } from '../store/lease-record.js'
+import type { LeaseLost, LeaseLostReason } from '../errors/lease-lost.js'
+import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import { validityOf } from '../time/validity.js'
 import { abortCall, type EngineEffect, quiet, type StoreRequest, type Transition } from './engine-effect.js'
 import type { EngineEvent, EventOf } from './engine-event.js'
@@ -156,7 +156,8 @@ function onRead(state: Held, { record }: EventOf<'read-answer'>, context: EventC
   if (isBroken && record.owner !== state.grant.owner) {
     return lose({ ...state, call: undefined }, { reason: 'taken' }, true)
   }
-  return isBroken ? lose({ ...state, call: undefined }, { reason: 'broken' }, false) : endRead(state, context)
+  if (!isBroken) return endRead(state, context)
+  return lose({ ...state, call: undefined }, { reason: 'broken', ...lockOf(state, record, true, context) }, false)
 }
 
 /** A look that failed is not repeated: the next renewal finds the change as well. */
@@ -212,14 +213,31 @@ function onOwnTtl(state: Held, { outcome }: EventOf<'acquire-answer'>, context: 
 
 function onRenewed(
   state: Held,
-  { outcome }: EventOf<'renew-answer' | 'kept-refused'>,
+  { type, outcome }: EventOf<'renew-answer' | 'kept-refused'>,
   context: EventContext,
 ): Transition {
   if (outcome.renewed) return onConfirmed(state, context)
   const { reason, holder } = outcome
   // The name is still locked by our own grant, whose owner another program removed: others wait until we free it.
   const isLeft = reason === 'taken' && holder?.grantId === state.grant.grantId
-  return lose(state, { reason, ...(holder === undefined || isLeft ? {} : { owner: holder.owner }) }, isLeft)
+  const owner = holder === undefined || isLeft ? {} : { owner: holder.owner }
+  // The keeper does not say when it has asked.
+  const lock = reason === 'broken' ? lockOf(state, holder, type === 'renew-answer', context) : {}
+  return lose(state, { reason, ...owner, ...lock }, isLeft)
+}
+
+/** Until when a broken grant locks its name, if its record says so. `isOwn`: the call that is under way has asked for it. */
+function lockOf(
+  { grant, call, confirmedAt, validUntil }: Held,
+  record: LeaseRecord | undefined,
+  isOwn: boolean,
+  { rules }: EventContext,
+): Pick<LeaseLost, 'lockedUntil'> {
+  const { grantId, state, remaining = 0 } = record ?? {}
+  // The time that is left of a record may be longer here than for a challenger, if each counts what it has observed.
+  if (grantId !== grant.grantId || state !== 'breaking' || remaining === 0 || rules.observed) return {}
+  const askedAt = isOwn && call !== undefined ? call.sentAt : confirmedAt
+  return { lockedUntil: Math.min(validUntil, askedAt + validityOf(remaining)) }
 }
 
 /** The validity counts from the heartbeat of the keeper. A heartbeat of our own that is under way goes on. */

@@ -50,4 +50,9 @@ export function rulesOf(settings: RuledSettings, store: LeaseStore): LeaseRules 
     watched: store.watch !== undefined,
     ordered: store.limits.ordered,
   }
+
+  /** Whether the store knows the time left of a record only from when this process saw it. */
+  get observed(): boolean {
+    return this.#store.limits.observed === true
+  }
 }

@@ -8,10 +8,19 @@ export class LeaseLostError extends LeaseError {
   override readonly code = 'lost'
   /** Why the grant ended. `released`: its owner released it, or handed it off, while a `run` was in progress. */
   readonly reason: LeaseLostReason | 'released'
+  /** As in `LeaseLost`. */
+  readonly lockedUntil: number | undefined
 
-  constructor(message: string, details: LeaseErrorDetails & { readonly reason: LeaseLostReason | 'released' }) {
+  constructor(
+    message: string,
+    details: LeaseErrorDetails & {
+      readonly reason: LeaseLostReason | 'released'
+      readonly lockedUntil?: number | undefined
+    },
+  ) {
     super(message, details)
     this.reason = details.reason
+    this.lockedUntil = details.lockedUntil
   }
 }
 
@@ -24,6 +33,6 @@ export function lossError(
   lost: LeaseLost,
   details: LeaseErrorDetails & { readonly leaseName: string },
 ): LeaseLostError {
-  const { reason, cause } = lost
-  return new LeaseLostError(describeLoss(details.leaseName, lost), { ...details, reason, cause })
+  const { reason, cause, lockedUntil } = lost
+  return new LeaseLostError(describeLoss(details.leaseName, lost), { ...details, reason, cause, lockedUntil })
 }

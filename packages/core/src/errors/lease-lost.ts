@@ -28,6 +28,11 @@ export interface LeaseLost {
   readonly reason: LeaseLostReason
   /** The owner that holds the name now, where the store knows it. */
   readonly owner?: string
+  /**
+   * After a break with a period: until when the name certainly stays locked, in milliseconds on the lease's clock. The work
+   * may use this time to end.
+   */
+  readonly lockedUntil?: number
   /** The last failure of a heartbeat, where one led to the loss. */
   readonly cause?: unknown
 }

@@ -1,6 +1,8 @@
-import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
+import { type LeaseRecord, LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { confirmed, type EngineEvent } from '../../src/engine/engine-event.js'
+import type { LeaseRules } from '../../src/engine/lease-rules.js'
+import { validityOf } from '../../src/time/validity.js'
 import { rules } from '../support/rules.js'
 import { recordOf } from '../support/scripted-store.js'
 import { acquiring, after, grant, held, releasing } from '../support/transitions.js'
@@ -373,5 +375,41 @@ describe('from held, with a stray request', () => {
       hasStray: true,
     })
     expect(after(state, { type: 'release' }, 1_100).state).toMatchObject({ phase: 'releasing', hasStray: true })
+  })
+})
+
+describe('from held, a break with a period', () => {
+  const own = { owner: 'me', grantId: 'mine', state: 'breaking' as const, remaining: 3_000 }
+  const refused = (record: Partial<LeaseRecord>): EngineEvent => ({
+    type: 'renew-answer',
+    op: 2,
+    outcome: { renewed: false, reason: 'broken', holder: recordOf({ ...own, ...record }) },
+  })
+  const lostAfter = (event: EngineEvent, state = beating, changed: Partial<LeaseRules> = {}) => {
+    const { effects } = after(state, event, 1_900, { rules: { ...rules, ...changed } })
+    return effects.find((effect) => effect.type === 'lost')?.lost
+  }
+
+  it('locks the name from when the record was asked for', () => {
+    expect(lostAfter(refused({}))).toEqual({ reason: 'broken', owner: 'me', lockedUntil: 1_000 + validityOf(3_000) })
+    const looking = held({ op: 2, call: { ...call, method: 'read' } })
+    const read: EngineEvent = { type: 'read-answer', op: 2, record: recordOf(own) }
+    expect(lostAfter(read, looking)).toEqual({ reason: 'broken', lockedUntil: 1_000 + validityOf(3_000) })
+  })
+
+  it('never locks it for longer than the validity', () => {
+    expect(lostAfter(refused({ remaining: 60_000 }))).toMatchObject({ lockedUntil: VALIDITY })
+  })
+
+  it('counts from the last confirmed heartbeat, if the keeper of the grant has asked', () => {
+    const outcome = { renewed: false, reason: 'broken', holder: recordOf(own) } as const
+    const state = { ...beating, confirmedAt: 300 }
+    expect(lostAfter({ type: 'kept-refused', outcome }, state)).toMatchObject({ lockedUntil: 300 + validityOf(3_000) })
+  })
+
+  it('certainly locks no name of another grant, none that is broken already, and none that each observes', () => {
+    expect(lostAfter(refused({ grantId: 'other' }))).not.toHaveProperty('lockedUntil')
+    expect(lostAfter(refused({ state: 'broken' }))).not.toHaveProperty('lockedUntil')
+    expect(lostAfter(refused({}), beating, { observed: true })).not.toHaveProperty('lockedUntil')
   })
 })

@@ -18,4 +18,5 @@ export const rules: LeaseRules = {
   exact: false,
   watched: false,
   ordered: false,
+  observed: false,
 }
