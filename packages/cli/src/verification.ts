@@ -10,14 +10,8 @@ const LEAST_LIMIT = 30_000
 /** The ttl of the leases, in milliseconds, unless the user or the store needs a longer one. */
 const TTL = 4_000
 
-/**
- * Stores that free the name of an expired lease later. `freesAfter`: how much later, in ttls. etcd looks for expired leases twice
- * a second; Consul keeps a session for twice its ttl, and then the name for the lock-delay.
- */
-const LATER: Readonly<Record<string, { readonly ttl: number; readonly freesAfter: number }>> = {
-  etcd: { ttl: 12_000, freesAfter: 1.2 },
-  consul: { ttl: TTL, freesAfter: 3.2 },
-}
+/** Unless the user gives a ttl, it is this many times as long as the store is late with an expiry. */
+const TIMES_LATE = 5
 
 /** The outcome of one law. */
 export interface Verdict {
@@ -62,13 +56,11 @@ export function subjectOf(
   const { kind = 'custom', limits } = store
   // Each client of a store in memory would be a store of its own.
   const isShared = kind === 'memory'
-  const later = Object.hasOwn(LATER, kind) ? LATER[kind] : undefined
   return {
     name: kind,
     time: 'real',
     remote: true,
-    ttl: Math.max(ttl ?? later?.ttl ?? TTL, limits.minTtl),
-    freesAfter: later?.freesAfter,
+    ttl: Math.max(ttl ?? Math.max(TTL, TIMES_LATE * (limits.frees?.extra ?? 0)), limits.minTtl),
     clients: !isShared,
     serverTime: limits.observed !== true,
     prefix,

@@ -76,7 +76,9 @@ export class ConsulLeaseStore implements LeaseStore {
     if (lockDelay !== undefined && !(lockDelay >= 0 && lockDelay <= LONGEST_LOCK_DELAY)) {
       throw misconfigured(`lockDelay must be 0 to ${LONGEST_LOCK_DELAY} ms, not ${lockDelay}`)
     }
-    this.limits = { minTtl, maxTtl: DAY, infinite: false, ordered: false, observed: true }
+    // Consul keeps a session for twice its ttl, and then the name for the lock-delay, which is a ttl unless given.
+    const frees = { ttls: 2.2 + (lockDelay === undefined ? 1 : lockDelay / minTtl), extra: 0 }
+    this.limits = { minTtl, maxTtl: DAY, infinite: false, ordered: false, observed: true, frees }
     this.#checks = new StoreChecks(this.kind, this.limits)
     this.#clock = clock
     this.#client = new ConsulClient(options)

@@ -43,7 +43,14 @@ const optionNames: OptionNames<EtcdLeaseStoreOptions> = { prefix: true }
  */
 export class EtcdLeaseStore implements LeaseStore {
   readonly kind = 'etcd'
-  readonly limits: StoreLimits = { minTtl: 1_000, maxTtl: 366 * DAY, infinite: true, ordered: true }
+  readonly limits: StoreLimits = {
+    minTtl: 1_000,
+    maxTtl: 366 * DAY,
+    infinite: true,
+    ordered: true,
+    // A lease of the server lasts for whole seconds, and the server looks for expired ones twice a second.
+    frees: { ttls: 1, extra: 2_400 },
+  }
   readonly #client: EtcdClient
   readonly #ownsClient: boolean
   readonly #keys: KeySpace

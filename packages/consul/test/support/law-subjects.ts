@@ -19,8 +19,6 @@ const never = new AbortableCall()
 const common = {
   time: 'real',
   ttl: TTL,
-  // Consul keeps a session for twice its ttl, and then the name for the lock-delay, which is a ttl.
-  freesAfter: 3.2,
   clients: true,
   serverTime: true,
 } as const

@@ -21,6 +21,11 @@ export interface StoreLimits {
    * and be granted the name earlier. As in stores over a compare-and-set register.
    */
   readonly observed?: boolean
+  /**
+   * When the name of a silent holder is certainly free: this number of ttls and `extra` milliseconds after its last heartbeat.
+   * One ttl unless given. A store may keep a name for longer than the holder counts on.
+   */
+  readonly frees?: { readonly ttls: number; readonly extra: number }
   /** Whether the resources have versions, so that `acquire` can be conditional on one (`ifMatch`). */
   readonly versions?: boolean
 }

@@ -15,7 +15,7 @@ import {
 import { checkIn } from '../../../testkit/src/laws/law.js'
 import { timeOf } from '../../../testkit/src/laws/passing-time.js'
 import { storeAbilities } from '../../../testkit/src/laws/store-abilities.js'
-import { ttlOf } from '../../../testkit/src/laws/store-trial.js'
+import { longestOf, ttlOf } from '../../../testkit/src/laws/store-trial.js'
 import { Random } from '../../../testkit/src/random.js'
 import { silentLogger } from '../../../testkit/src/silent-logger.js'
 
@@ -102,6 +102,8 @@ export class RecipeTrial<Recipe, Options> {
   readonly time: PassingTime
   readonly #subject: RecipeSubject<Recipe, Options>
   readonly #backend: StoreBackend
+  /** Beside those of the places. */
+  readonly #client: LeaseStore
   readonly #places: RecipePlace[]
   readonly #ends: (() => unknown)[] = []
   readonly #random = new Random(1)
@@ -110,27 +112,29 @@ export class RecipeTrial<Recipe, Options> {
     subject: RecipeSubject<Recipe, Options>,
     time: PassingTime,
     backend: StoreBackend,
+    client: LeaseStore,
     places: RecipePlace[],
   ) {
     this.#subject = subject
     this.time = time
     this.ttl = ttlOf(subject.store)
-    this.longest = this.ttl * (subject.store.freesAfter ?? 1)
+    this.longest = longestOf(this.ttl, client)
     this.#backend = backend
+    this.#client = client
     this.#places = places
   }
 
   static async begin<Recipe, Options>(subject: RecipeSubject<Recipe, Options>): Promise<RecipeTrial<Recipe, Options>> {
     const places: RecipePlace[] = []
     const time = timeOf(subject.store, () => places.some(({ store }) => store.inProgress > 0))
-    const backend = await subject.store.start(time.createMachine().clock)
-    return new RecipeTrial(subject, time, backend, places)
+    const { clock } = time.createMachine()
+    const backend = await subject.store.start(clock)
+    return new RecipeTrial(subject, time, backend, await backend.open(clock), places)
   }
 
   /** Why the subject cannot run a law with these needs. */
   async lacks(needs: readonly StoreAbility[]): Promise<string | undefined> {
-    const client = await this.#backend.open(this.time.createMachine().clock)
-    const able = { subject: this.#subject.store, backend: this.#backend, client }
+    const able = { subject: this.#subject.store, backend: this.#backend, client: this.#client }
     return needs.map((need) => storeAbilities[need]).find(([has]) => !has(able))?.[1]
   }
 

@@ -45,6 +45,6 @@ export interface LeaseBackend {
 }
 
 /** A kind of lease as the laws see it. */
-export interface LeaseSubject extends Pick<StoreSubject, 'name' | 'time' | 'ttl' | 'freesAfter' | 'remote'> {
+export interface LeaseSubject extends Pick<StoreSubject, 'name' | 'time' | 'ttl' | 'remote'> {
   start(clock: Clock): LeaseBackend | Promise<LeaseBackend>
 }

@@ -19,7 +19,7 @@ import type { VirtualClock, VirtualClockOptions } from '../time/virtual-clock.js
 import { type Law, lawsWith } from './law.js'
 import type { LeaseAbility, LeaseBackend, LeaseSubject } from './lease-subject.js'
 import { type Machine, type PassingTime, timeOf } from './passing-time.js'
-import { ttlOf } from './store-trial.js'
+import { longestOf, ttlOf } from './store-trial.js'
 
 /** A rule that a `Lease` has to keep. */
 export type LeaseLaw = Law<LeaseTrial, LeaseAbility>
@@ -153,7 +153,7 @@ export class LeaseTrial {
     const ttl = ttlOf(subject)
     this.#disturbed = disturbed
     this.ttl = ttl
-    this.takeover = ttl * (2 + (subject.freesAfter ?? 1))
+    this.takeover = ttl * 2 + longestOf(ttl, backend.outside)
     this.interval = ttl / 10
     this.operationTimeout = ttl / 6
     this.time = time

@@ -9,7 +9,6 @@ export function leasesOver(subject: StoreSubject): LeaseSubject {
     name: `leases over ${subject.name}`,
     time: subject.time,
     ttl: subject.ttl,
-    freesAfter: subject.freesAfter,
     remote: subject.remote,
     start: async (clock): Promise<LeaseBackend> => {
       const backend = await subject.start(clock)

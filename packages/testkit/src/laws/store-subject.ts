@@ -69,11 +69,6 @@ export interface StoreSubject {
   readonly time: 'virtual' | 'real'
   /** The ttl of the leases in the trials, in milliseconds; 10 s in virtual time and 2 s in real time unless given. */
   readonly ttl?: number | undefined
-  /**
-   * After how many ttls without a heartbeat the backend has certainly freed the name; 1 unless given. A store may keep it
-   * for longer than the holder counts on.
-   */
-  readonly freesAfter?: number | undefined
   /** Whether the backend is reached over a network or in another process: virtual time then waits for its answers. */
   readonly remote?: boolean | undefined
   /**

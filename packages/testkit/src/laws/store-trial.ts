@@ -35,8 +35,6 @@ export class StoreTrial {
   /** The lease name, which no other trial uses. */
   readonly name: string
   readonly ttl: number
-  /** For how long without a heartbeat the backend may keep a name, in milliseconds. */
-  readonly longest: number
   readonly time: PassingTime
   readonly backend: StoreBackend
   readonly clock: Clock
@@ -51,13 +49,18 @@ export class StoreTrial {
     this.clock = clock
     this.backend = backend
     this.ttl = ttlOf(subject)
-    this.longest = this.ttl * (subject.freesAfter ?? 1)
   }
 
   static async begin(subject: StoreSubject): Promise<StoreTrial> {
     const time = timeOf(subject)
     const { clock } = time.createMachine()
     return new StoreTrial(subject, time, clock, await subject.start(clock))
+  }
+
+  /** For how long without a heartbeat the store may keep a name, in milliseconds. */
+  get longest(): number {
+    const [client] = this.#clients
+    return longestOf(this.ttl, client)
   }
 
   /** A new call, for one operation. */
@@ -161,4 +164,10 @@ export class StoreTrial {
 
 export function ttlOf({ ttl, time }: Pick<StoreSubject, 'ttl' | 'time'>): number {
   return ttl ?? (time === 'virtual' ? VIRTUAL_TTL : REAL_TTL)
+}
+
+/** For how long without a heartbeat a store may keep a name, in milliseconds; the ttl where there is no store. */
+export function longestOf(ttl: number, store: Pick<LeaseStore, 'limits'> | undefined): number {
+  const { ttls, extra } = store?.limits.frees ?? { ttls: 1, extra: 0 }
+  return ttl * ttls + extra
 }

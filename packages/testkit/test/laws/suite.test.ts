@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { MemoryLeaseStore } from '@leasehold/core'
+import type { StoreLimits } from '@leasehold/core/store'
 import { memorySubject } from '@leasehold/testing/memory-subject'
 import {
   checkLeaseLaw,
@@ -65,6 +66,23 @@ describe('the laws', () => {
     const leaseLaw = lawOf(leaseLaws, 'by a stale holder does not free the grant of its successor')
     await expect(checkLeaseLaw(leaseLaw, leasesOver(broken))).rejects.toThrow()
     expect(stopped).toBe(2)
+  })
+
+  it('wait for as long as the limits of the store say that it keeps the name of a silent holder', async () => {
+    const late = (frees: StoreLimits['frees']): StoreSubject => ({
+      name: 'a store that frees names late',
+      time: 'virtual',
+      serverTime: true,
+      start: (clock) => {
+        const store = new MemoryLeaseStore({ clock })
+        const acquire: typeof store.acquire = (request, call) =>
+          MemoryLeaseStore.prototype.acquire.call(store, { ...request, ttl: request.ttl * 2 + 500 }, call)
+        return { open: () => Object.assign(store, { acquire, limits: { ...store.limits, frees } }) }
+      },
+    })
+    const storeLaw = lawOf(storeLaws, 'a request after the ttl is granted, with a larger token')
+    await expect(checkStoreLaw(storeLaw, late(undefined))).rejects.toThrow()
+    expect(await checkStoreLaw(storeLaw, late({ ttls: 2, extra: 500 }))).toEqual({ kept: true })
   })
 
   it('run under node:test, which reports why laws are skipped', async () => {
