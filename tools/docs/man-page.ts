@@ -42,7 +42,7 @@ export function manPage(): { readonly path: string; readonly text: string } {
     '.SH COMMANDS',
     ...declarations.map((command) => commandSection(command)),
     '.SH OPTIONS',
-    'Of every command that uses a store, or prints a result.',
+    'For every command that uses a store, or prints a result.',
     optionList(answerOptions),
     '.SH STORES',
     ...storeKinds.map(({ schemes, example, install }) => {

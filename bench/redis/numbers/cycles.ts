@@ -50,7 +50,7 @@ export async function reportCycles(port: number): Promise<NumberReport> {
     body: [
       'Cycles a second on names without other challengers, over one client. Each library has its own process; the processes take turns;',
       `median of ${TIMES.rounds} rounds of ${WINDOW} ms, repeated ${TIMES.repetitions} times with new processes. Locks are created once and used again.`,
-      'Of the rivals, only acquire and release are measured. Ours, and redis-semaphore with its defaults, also start a renewal.',
+      'Only acquire and release of the rivals are measured. Ours, and redis-semaphore with its defaults, also start a renewal.',
       '',
       table(`library | ${rates.join(' | ')} | ${cpus.join(' | ')} | settings`, rows),
       '',

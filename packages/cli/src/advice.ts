@@ -26,13 +26,13 @@ export interface Advice {
   /** The part of the ttl after which it is renewed. */
   readonly renewAt: number
   readonly interval: number
-  /** In an hour. */
+  /** For each hour. */
   readonly cost: Cost
 }
 
-/** In an hour. */
+/** The cost of an hour. */
 export interface Cost {
-  /** Of leases lost though their holders were well. */
+  /** The part for leases lost though their holders were well. */
   readonly lost: number
   /** The part for the time without a holder. */
   readonly down: number

@@ -6,7 +6,7 @@ export type OptionDeclaration = {
   readonly description: string
   /** A single letter. */
   readonly short?: string
-  /** What the completions of the shells offer for its value. */
+  /** The values that the completions of the shells offer. */
   readonly completes?: 'file' | 'store'
   /** The option of a lease that it sets, in `run`. */
   readonly lease?: keyof CreateLeaseOptions

@@ -29,10 +29,10 @@ const outputOption = {
   output: { type: 'choice', short: 'o', words: ['table', 'json'], description: 'The form of the result' },
 } as const satisfies OptionDeclarations
 
-/** Of commands that ask a store, and print the answer: `leasehold --help` explains these for all of them. */
+/** The options of commands that ask a store, and print the answer: `leasehold --help` explains these for all of them. */
 export const answerOptions = { ...storeOptions, ...outputOption }
 
-/** Of commands that set no time limit for the calls to a store. */
+/** The options of commands that set no time limit for the calls to a store. */
 const { timeout: _, ...unlimitedOptions } = answerOptions
 
 const leaseName = { name: 'NAME', description: 'The name of the lease' } as const
@@ -49,7 +49,7 @@ export const run = declareCommand({
   takesCommand: true,
   options: {
     try: { type: 'switch', description: 'Do not wait: exit with 75 if the lease is held' },
-    wait: { type: 'duration', short: 'w', description: 'Wait so long at most; without end unless given' },
+    wait: { type: 'duration', short: 'w', description: 'The longest wait; without end unless given' },
     restart: { type: 'switch', short: 'r', description: 'After a loss, acquire again and start over' },
     permits: { type: 'count', value: 'N', short: 'p', description: 'Let N run at a time, not one' },
     every: { type: 'text', value: 'CRON', short: 'e', description: 'Run at each time of a cron expression' },
@@ -145,7 +145,7 @@ export const watch = declareCommand({
   operands: [leaseName],
   options: {
     interval: { type: 'duration', description: 'The time between two looks (1s)' },
-    lines: { type: 'count', value: 'COUNT', short: 'n', description: 'End after so many lines' },
+    lines: { type: 'count', value: 'COUNT', short: 'n', description: 'End after this number of lines' },
     ...answerOptions,
   },
   examples: [
@@ -162,7 +162,7 @@ export const breakCommand = declareCommand({
     'Asks on a terminal; elsewhere, it needs --yes. If another owner becomes the holder meanwhile, nothing is changed.',
   operands: [leaseName],
   options: {
-    period: { type: 'duration', description: 'Lock the name for so long; else as the store does' },
+    period: { type: 'duration', description: 'How long the name stays locked; else as the store does' },
     reason: { type: 'text', value: 'TEXT', description: 'Kept in the record until the next grant' },
     yes: { type: 'switch', short: 'y', description: 'Do not ask' },
     ...answerOptions,
@@ -202,7 +202,7 @@ export const verify = declareCommand({
   operands: [],
   options: {
     family: { type: 'text', value: 'FAMILY', short: 'f', description: 'Only the laws of a family, such as exclusion' },
-    ttl: { type: 'duration', description: 'Of the leases (4s, or more); longer for a slow machine' },
+    ttl: { type: 'duration', description: 'The ttl (4s, or more); longer for a slow machine' },
     parallel: { type: 'count', value: 'COUNT', description: 'Laws at the same time (12)' },
     ...answerOptions,
   },
@@ -263,9 +263,9 @@ export const advise = declareCommand({
     'lost-cost': {
       type: 'number',
       value: 'COST',
-      description: 'Of a lease lost though its holder was well (1)',
+      description: 'Per lease lost though its holder was well (1)',
     },
-    'down-cost': { type: 'number', value: 'COST', description: 'Of a second without a holder (1)' },
+    'down-cost': { type: 'number', value: 'COST', description: 'Per second without a holder (1)' },
     'bad-luck': { type: 'number', value: 'PART', description: 'The part of renewals that fail by chance (0.001)' },
     ...answerOptions,
   },

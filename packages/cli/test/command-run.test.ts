@@ -17,7 +17,7 @@ function scene(arming: () => void = () => {}, ...command: string[]) {
   const stop = new AbortController()
   const directed: unknown[] = []
   const disarmed: unknown[] = []
-  const deadlines: (number | undefined)[] = []
+  const killTimes: (number | undefined)[] = []
   const around = {
     name: 'x',
     owner: 'me',
@@ -29,7 +29,7 @@ function scene(arming: () => void = () => {}, ...command: string[]) {
       pid: undefined,
       arm: async () => arming(),
       update: (changed: Partial<WatchedCommand>) => {
-        if (changed.deadlines !== undefined) deadlines.push(changed.deadlines.killAt?.monotonic)
+        if (changed.plan !== undefined) killTimes.push(changed.plan.killAt?.monotonic)
       },
       disarm: () => void disarmed.push('disarmed'),
     } as Partial<CommandSurroundings['watchdog']> as CommandSurroundings['watchdog'],
@@ -41,7 +41,7 @@ function scene(arming: () => void = () => {}, ...command: string[]) {
   }
   const isStarted = (): boolean => existsSync(file)
   const run = new CommandRun(held, around)
-  return { clock, held, lost, around, run, stop, directed, disarmed, deadlines, isStarted, file }
+  return { clock, held, lost, around, run, stop, directed, disarmed, killTimes, isStarted, file }
 }
 
 it('gets the signals from its start to its end', async () => {
@@ -97,14 +97,14 @@ describe('the validity', () => {
   })
 
   it('that heartbeats extend is known to the watchdog when a quarter of the time is over', async () => {
-    const { clock, held, lost, run, deadlines, isStarted } = scene(undefined, ...obedient)
+    const { clock, held, lost, run, killTimes, isStarted } = scene(undefined, ...obedient)
     const ended = run.run({})
     await eventually('the command', async () => isStarted())
-    const before = deadlines.at(-1) ?? 0
+    const before = killTimes.at(-1) ?? 0
     held.validUntil += 30_000
     await clock.advance(TTL / 4)
     // The clock of the machine stands still in this test: it is only later by the time that the heartbeats have added.
-    expect((deadlines.at(-1) ?? 0) - before).toBeGreaterThan(30_000 - TTL / 4 - 1_000)
+    expect((killTimes.at(-1) ?? 0) - before).toBeGreaterThan(30_000 - TTL / 4 - 1_000)
     lost.abort(loss())
     expect(await ended).toEqual({ type: 'lost', reason: 'broken' })
   })

@@ -1,6 +1,6 @@
 import { TimeoutSettings } from '@leasehold/core'
 import { expect, it } from 'vitest'
-import { deadlinesOf, timeTo } from '../src/run/deadlines.js'
+import { endPlanOf, timeTo } from '../src/run/end-plan.js'
 import { endTimesOf } from '../src/run/run-times.js'
 
 it('five seconds from SIGTERM to SIGKILL, or a quarter of a short ttl', () => {
@@ -30,7 +30,7 @@ it('a time that leaves none for a heartbeat is refused, with the most that is po
 
 it('SIGKILL comes before the end of the validity by the margin, and SIGTERM before it', () => {
   const now = { monotonic: 1_000, boot: 5_000 }
-  const { terminateAt, killAt } = deadlinesOf(now, 10_000, { killAfter: 3_000, margin: 500 })
+  const { terminateAt, killAt } = endPlanOf(now, 10_000, { killAfter: 3_000, margin: 500 })
   expect(killAt).toEqual({ monotonic: 10_500, boot: 14_500 })
   expect(terminateAt).toEqual({ monotonic: 7_500, boot: 11_500 })
 })

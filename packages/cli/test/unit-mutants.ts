@@ -13,8 +13,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'a loss: the command has no time to end after a break with a period',
     file: 'src/run/command-run.ts',
-    find: 'this.#end(reason, this.#deadlines(lockedUntil))',
-    replace: 'this.#end(reason, this.#deadlines(0))',
+    find: 'this.#end(reason, this.#plan(lockedUntil))',
+    replace: 'this.#end(reason, this.#plan(0))',
     test: 'test/command-run.test.ts',
     name: 'leaves the command this time to end',
   },

@@ -8,7 +8,7 @@ import type { WatchdogProcess } from '../src/run/watchdog-process.js'
 const command: WatchedCommand = {
   mark: { runId: 'run', since: '' },
   killAfter: 1_000,
-  deadlines: { terminateAt: undefined, killAt: undefined },
+  plan: { terminateAt: undefined, killAt: undefined },
 }
 const failure = Object.assign(new Error('spawn node EAGAIN'), { code: 'EAGAIN' })
 

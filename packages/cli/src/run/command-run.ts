@@ -4,7 +4,7 @@ import { isatty } from 'node:tty'
 import { type Clock, type Held, LeaseLostError } from '@leasehold/core'
 import type { CommandEnd, LossReason } from './command-end.js'
 import { CommandProcesses } from './command-processes.js'
-import { type Deadlines, deadlinesOf, type EndTimes, isTimeUp, timeTo } from './deadlines.js'
+import { type EndPlan, type EndTimes, endPlanOf, isTimeUp, timeTo } from './end-plan.js'
 import { type MachineInstant, machineNow } from './machine-clock.js'
 import type { Notices } from './notices.js'
 import { runIdsWith, runIdVariable, startOfThisProcess } from './process-table.js'
@@ -76,8 +76,7 @@ export class CommandRun {
     signal.addEventListener('abort', onLost)
     try {
       if (signal.aborted) onLost()
-      else
-        await watchdog.arm({ mark: this.#mark, killAfter: times.killAfter, deadlines: this.#deadlines() }, signals.stop)
+      else await watchdog.arm({ mark: this.#mark, killAfter: times.killAfter, plan: this.#plan() }, signals.stop)
       this.#look()
       signals.stop.throwIfAborted()
       if (this.#loss !== undefined) return { type: 'lost', reason: this.#loss }
@@ -111,53 +110,53 @@ export class CommandRun {
   #lose(error: unknown): void {
     const { reason, lockedUntil = Number.NEGATIVE_INFINITY } =
       error instanceof LeaseLostError ? error : { reason: 'closed' as const }
-    this.#end(reason, this.#deadlines(lockedUntil))
+    this.#end(reason, this.#plan(lockedUntil))
   }
 
-  #deadlines(until = this.#held.validUntil ?? 0): Deadlines {
-    // The clock of the machine first: a pause in between then makes the deadlines earlier.
+  #plan(until = this.#held.validUntil ?? 0): EndPlan {
+    // The clock of the machine first: a pause in between then makes the plan earlier.
     const now = machineNow()
-    return deadlinesOf(now, until - this.#around.clock.now(), this.#around.times)
+    return endPlanOf(now, until - this.#around.clock.now(), this.#around.times)
   }
 
   /** Looks at the end of the validity, and ends the command when its time has come. */
   #look(): void {
     if (this.#loss !== undefined || this.#isOver) return
-    const deadlines = this.#deadlines()
-    this.#killAt = deadlines.killAt
-    this.#around.watchdog.update({ deadlines })
+    const plan = this.#plan()
+    this.#killAt = plan.killAt
+    this.#around.watchdog.update({ plan })
     this.#cancel?.()
-    const left = timeTo(deadlines.terminateAt, machineNow())
+    const left = timeTo(plan.terminateAt, machineNow())
     const pause = Math.min(left, Math.max(left * NEXT_LOOK, LEAST_PAUSE))
     if (left > 0) this.#cancel = this.#around.clock.schedule(pause, () => this.#look())
-    else this.#end('late', deadlines)
+    else this.#end('late', plan)
   }
 
   /** Only once. */
-  #end(reason: LossReason, deadlines: Deadlines): void {
+  #end(reason: LossReason, plan: EndPlan): void {
     this.#cancel?.()
     if (this.#isOver) return
     if (this.#loss !== undefined) {
-      this.#hasten(deadlines)
+      this.#hasten(plan)
       return
     }
     this.#loss = reason
-    this.#killAt = deadlines.killAt
-    if (this.#isStarted) this.#ending = this.#terminate(deadlines)
+    this.#killAt = plan.killAt
+    if (this.#isStarted) this.#ending = this.#terminate(plan)
   }
 
   /** The lease is lost for good while the command is being ended: the time for it may be shorter. */
-  #hasten(deadlines: Deadlines): void {
+  #hasten(plan: EndPlan): void {
     const now = machineNow()
-    if (timeTo(deadlines.killAt, now) >= timeTo(this.#killAt, now)) return
-    this.#killAt = deadlines.killAt
-    this.#around.watchdog.update({ deadlines })
+    if (timeTo(plan.killAt, now) >= timeTo(this.#killAt, now)) return
+    this.#killAt = plan.killAt
+    this.#around.watchdog.update({ plan })
   }
 
-  async #terminate(deadlines: Deadlines): Promise<void> {
+  async #terminate(plan: EndPlan): Promise<void> {
     const { watchdog, times } = this.#around
     const start = machineNow()
-    watchdog.update({ deadlines, isEnding: true })
+    watchdog.update({ plan, isEnding: true })
     await this.#processes.end(() => isTimeUp(start, times.killAfter, this.#killAt))
   }
 

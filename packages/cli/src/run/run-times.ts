@@ -1,6 +1,6 @@
 import { LeaseConfigurationError, type TimeoutSettings } from '@leasehold/core'
 import { validityOf } from '@leasehold/core/store-kit'
-import type { EndTimes } from './deadlines.js'
+import type { EndTimes } from './end-plan.js'
 
 /** The time between SIGTERM and SIGKILL unless given: in milliseconds, and at most this part of the ttl. */
 const KILL_AFTER = 5_000

@@ -1,5 +1,5 @@
 import type { CommandRoot } from './command-processes.js'
-import type { Deadlines } from './deadlines.js'
+import type { EndPlan } from './end-plan.js'
 import type { RunMark } from './process-table.js'
 
 /** The word of the command line with which `leasehold` starts its watchdog. */
@@ -13,7 +13,7 @@ export const watchdogWord = '--watchdog'
 export interface WatchedCommand {
   readonly mark: RunMark
   readonly killAfter: number
-  readonly deadlines: Deadlines
+  readonly plan: EndPlan
   /** The first process was started. */
   readonly root?: CommandRoot
   /** `leasehold` has sent SIGTERM. */

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline'
 import { writeNow } from '../write-now.js'
 import { CommandProcesses } from './command-processes.js'
-import { isTimeUp, timeTo } from './deadlines.js'
+import { isTimeUp, timeTo } from './end-plan.js'
 import { machineNow, sleep } from './machine-clock.js'
 import type { WatchedCommand } from './watchdog-message.js'
 
@@ -44,7 +44,7 @@ class Watchdog {
     if (command.isEnding === true) this.#watched.isEnding = true
   }
 
-  /** Looks at the deadlines until `leasehold` has ended, and nothing of a command is left. */
+  /** Looks at the plan until `leasehold` has ended, and nothing of a command is left. */
   async watch(): Promise<void> {
     while (!this.#isAlone) {
       const watched = this.#watched
@@ -60,7 +60,7 @@ class Watchdog {
   }
 
   #pause(): number {
-    const { terminateAt, killAt } = this.#watched?.command.deadlines ?? {}
+    const { terminateAt, killAt } = this.#watched?.command.plan ?? {}
     const now = machineNow()
     const toTerminate = timeTo(terminateAt, now)
     return toTerminate > 0 ? Math.min(toTerminate, LONGEST_PAUSE) : Math.min(LONGEST_PAUSE, timeTo(killAt, now))
@@ -68,9 +68,9 @@ class Watchdog {
 
   async #look(watched: Watched): Promise<void> {
     const { processes, command } = watched
-    const { deadlines, killAfter } = command
+    const { plan, killAfter } = command
     const now = machineNow()
-    if (timeTo(deadlines.killAt, now) <= 0) {
+    if (timeTo(plan.killAt, now) <= 0) {
       // Again with every look, for as long as `leasehold` does not answer: it may have been stopped while it started the command.
       if (processes.alive().length === 0) return
       await processes.kill()
@@ -79,19 +79,19 @@ class Watchdog {
       return
     }
     const latest = Math.min(LATER_BY, killAfter / LATER_BY_PART)
-    if (!watched.isEnding && timeTo(deadlines.terminateAt, now) <= -latest) {
+    if (!watched.isEnding && timeTo(plan.terminateAt, now) <= -latest) {
       watched.isEnding = true
       processes.terminate()
     }
   }
 
   /** SIGTERM, and SIGKILL at the latest when the lease has to be over. */
-  async #endAlone({ processes, command: { deadlines, killAfter }, isEnding }: Watched): Promise<void> {
+  async #endAlone({ processes, command: { plan, killAfter }, isEnding }: Watched): Promise<void> {
     if (processes.alive().length === 0) return
     report('leasehold has ended: its watchdog ends the command')
-    if (!isEnding && timeTo(deadlines.killAt, machineNow()) > 0) processes.terminate()
+    if (!isEnding && timeTo(plan.killAt, machineNow()) > 0) processes.terminate()
     const start = machineNow()
-    await processes.ended(() => isTimeUp(start, killAfter, deadlines.killAt))
+    await processes.ended(() => isTimeUp(start, killAfter, plan.killAt))
     await processes.kill()
   }
 }

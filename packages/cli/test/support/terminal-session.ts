@@ -12,7 +12,7 @@ export const whyNoTerminal: string | undefined =
 export class TerminalSession {
   readonly #child: ChildProcess
   #shown = ''
-  /** What was shown before this was seen already. */
+  /** The output before this place was seen already. */
   #seen = 0
 
   private constructor(test: Finishing, folder: string) {
@@ -52,7 +52,7 @@ export class TerminalSession {
     this.#child.stdin?.write(text)
   }
 
-  /** Resolves after so many milliseconds. */
+  /** Resolves after a number of milliseconds. */
   async quiet(milliseconds: number): Promise<void> {
     await sleep(milliseconds)
   }

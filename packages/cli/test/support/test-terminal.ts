@@ -10,7 +10,7 @@ import type { Terminal } from '../../src/terminal.js'
 export interface TestTerminalOptions {
   /** Whether the streams are a terminal. */
   readonly isTTY?: boolean
-  /** What the user types. */
+  /** The text that the user types. */
   readonly typed?: string
   readonly env?: Terminal['env']
   readonly clock?: Clock

@@ -1,7 +1,7 @@
 import { after, type MachineInstant, machineNow } from './machine-clock.js'
 
 /** When a command has to end, unless its lease is renewed. */
-export interface Deadlines {
+export interface EndPlan {
   /** SIGTERM. `undefined`: the lease does not expire. */
   readonly terminateAt: MachineInstant | undefined
   /** SIGKILL. */
@@ -17,7 +17,7 @@ export interface EndTimes {
 }
 
 /** `left`: the validity that was left no earlier than `now`, in milliseconds. */
-export function deadlinesOf(now: MachineInstant, left: number, { killAfter, margin }: EndTimes): Deadlines {
+export function endPlanOf(now: MachineInstant, left: number, { killAfter, margin }: EndTimes): EndPlan {
   if (left === Number.POSITIVE_INFINITY) return { terminateAt: undefined, killAt: undefined }
   const killAt = after(now, left - margin)
   return { terminateAt: after(killAt, -killAfter), killAt }
