@@ -7,6 +7,7 @@ import { BlobLedger } from './blob-ledger.js'
 const [folder = '', name = ''] = process.argv.slice(2)
 const { AZURE_STORAGE_CONNECTION_STRING = '', LEASEHOLD_CONTAINER = '' } = process.env
 
+// #region lease
 const service = BlobServiceClient.fromConnectionString(AZURE_STORAGE_CONNECTION_STRING)
 const container = service.getContainerClient(LEASEHOLD_CONTAINER)
 const store = new AzureBlobLeaseStore(container, { prefix: 'leases/' })
@@ -16,4 +17,5 @@ const lease = createAzureBlobLease(store, 'ledger', {
   heartbeatInterval: 2_000,
   operationTimeout: 4_000,
 })
+// #endregion lease
 await runWorker({ folder, name, lease, store, ledger: new BlobLedger(container) })

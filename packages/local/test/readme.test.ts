@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { temporaryFolder } from '@leasehold/testing'
 import { expect, it } from 'vitest'
 import { importOnce } from './readme/import.js'
+import { leasesIn } from './readme/list.js'
 
 it('the example of the README writes under the lease and the guard', async () => {
   const folder = temporaryFolder()
@@ -10,4 +11,10 @@ it('the example of the README writes under the lease and the guard', async () =>
   await importOnce(folder, file)
   await importOnce(folder, file)
   expect(readFileSync(file, 'utf8')).toBe('imported\nimported\n')
+})
+
+it('the example of the guide lists the leases of a folder', async () => {
+  const folder = temporaryFolder()
+  await importOnce(folder, join(folder, 'imports.txt'))
+  expect(await leasesIn(folder)).toEqual([expect.stringMatching(/^import is available: .+$/)])
 })
