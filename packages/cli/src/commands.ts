@@ -1,4 +1,4 @@
-import { type Command, command } from './command.js'
+import { type Command, command } from './command-declaration.js'
 import * as declared from './declarations.js'
 
 /** All commands, in the order of the help. */

@@ -55,11 +55,7 @@ export const run = declareCommand({
     every: { type: 'text', value: 'CRON', short: 'e', description: 'Run at each time of a cron expression' },
     'time-zone': { type: 'text', value: 'ZONE', description: 'The time zone of --every; UTC unless given' },
     once: { type: 'text', value: 'KEY', description: 'Run once for this key: not after it has succeeded' },
-    ttl: {
-      lease: 'heartbeatTimeout',
-      type: 'duration',
-      description: 'How long a dead holder blocks the others; 30s',
-    },
+    ttl: { lease: 'heartbeatTimeout', type: 'duration', description: 'How long a dead holder blocks the others; 30s' },
     'kill-after': { type: 'duration', description: 'From SIGTERM to SIGKILL; 5s, or a quarter of --ttl' },
     owner: {
       lease: 'owner',
@@ -185,10 +181,7 @@ export const release = declareCommand({
     ...answerOptions,
   },
   examples: [
-    {
-      line: 'leasehold release backup --grant 1d0b7f3a-2f5e-4a35-9d1e-0c6b5a7e9f21',
-      description: 'frees it',
-    },
+    { line: 'leasehold release backup --grant 1d0b7f3a-2f5e-4a35-9d1e-0c6b5a7e9f21', description: 'frees it' },
   ],
 })
 
@@ -260,11 +253,7 @@ export const advise = declareCommand({
     'round-trip': { type: 'duration', description: 'A call to the store; required, or --measure' },
     measure: { type: 'switch', description: 'Take the round trip from the store, by reading' },
     failures: { type: 'number', value: 'COUNT', description: 'Crashes of a holder in an hour (0.01)' },
-    'lost-cost': {
-      type: 'number',
-      value: 'COST',
-      description: 'Per lease lost though its holder was well (1)',
-    },
+    'lost-cost': { type: 'number', value: 'COST', description: 'Per lease lost though its holder was well (1)' },
     'down-cost': { type: 'number', value: 'COST', description: 'Per second without a holder (1)' },
     'bad-luck': { type: 'number', value: 'PART', description: 'The part of renewals that fail by chance (0.001)' },
     ...answerOptions,

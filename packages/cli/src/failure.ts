@@ -1,7 +1,7 @@
 import { LeaseError, type LeaseErrorCode } from '@leasehold/core'
 import { shownLines, shownText } from '@leasehold/core/internal'
 import { exitCodes } from './exit-codes.js'
-import { WatchdogError } from './run/watchdog-error.js'
+import { WatchdogError } from './run/watchdog-link.js'
 import { UsageError } from './usage-error.js'
 
 const codes: Readonly<Record<LeaseErrorCode, number>> = {

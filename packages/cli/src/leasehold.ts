@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { Command } from './command.js'
+import type { Command } from './command-declaration.js'
 import { asksForHelp, parseInvocation, splitCommandLine } from './command-line.js'
 import { commands, declarations } from './commands.js'
 import { exitCodes } from './exit-codes.js'

@@ -1,12 +1,13 @@
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, resolve, sep } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Config } from '@leasehold/config'
 import { LeaseConfigurationError, LeaseProvider, type Logger } from '@leasehold/core'
 import { shownText } from '@leasehold/core/internal'
 import type { ConfiguredStore } from '@leasehold/core/store-kit'
 import type { OptionValues } from './command-declaration.js'
 import type { storeOptions } from './declarations.js'
-import { installCommand } from './install-command.js'
 import { type StoreKind, storeKinds } from './store-kinds.js'
 import type { Terminal } from './terminal.js'
 import { checkExclusive, didYouMean, UsageError } from './usage-error.js'
@@ -28,6 +29,8 @@ export interface StoreConfig {
 }
 
 const LOCAL = '@leasehold/local'
+
+const MODULES = `${sep}node_modules${sep}`
 
 /** The ttl of a store that has a URL, unless something else is given: for how long a killed holder keeps others waiting. */
 const TTL = '30s'
@@ -153,4 +156,17 @@ function notInstalled({ schemes, install }: StoreKind, cause: unknown): LeaseCon
     `the store ${schemes[0]}: needs a package that is not installed: ${installCommand(install)}`,
     { store: schemes[0], cause },
   )
+}
+
+/** The command that adds packages to the place where this program is installed. `program`: a file of this program. */
+export function installCommand(packages: readonly string[], program: string = fileURLToPath(import.meta.url)): string {
+  const names = packages.join(' ')
+  const end = program.lastIndexOf(MODULES)
+  if (end < 0) return `npm install ${names}`
+  if (program.includes(`${sep}_npx${sep}`)) {
+    return `npx ${['@leasehold/cli', ...packages].map((name) => `-p ${name}`).join(' ')} leasehold …`
+  }
+  // A project has a package.json beside its node_modules; the place of global packages has none.
+  const isGlobal = !existsSync(join(program.slice(0, end), 'package.json'))
+  return `npm install ${isGlobal ? '--global ' : ''}${names}`
 }

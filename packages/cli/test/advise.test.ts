@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AdviceInput, advise, costOf } from '../src/advice.js'
 import { settingsOf } from '../src/commands/advise.js'
-import { usualDurations } from '../src/usual-durations.js'
+import { usualDurations } from '../src/commands/durations.js'
 import { TestTerminal } from './support/test-terminal.js'
 
 const figures: fc.Arbitrary<AdviceInput> = fc.record({

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '@leasehold/testing'
 import { expect, it } from 'vitest'
-import { installCommand } from '../src/install-command.js'
+import { installCommand } from '../src/store-selection.js'
 
 /** A file of the program in the `node_modules` of a folder. */
 function installedIn(folder: string): string {

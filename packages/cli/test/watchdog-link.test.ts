@@ -1,7 +1,6 @@
 import { VirtualClock } from '@leasehold/testkit'
 import { expect, it } from 'vitest'
-import { WatchdogError } from '../src/run/watchdog-error.js'
-import { WatchdogLink } from '../src/run/watchdog-link.js'
+import { WatchdogError, WatchdogLink } from '../src/run/watchdog-link.js'
 import type { WatchedCommand } from '../src/run/watchdog-message.js'
 import type { WatchdogProcess } from '../src/run/watchdog-process.js'
 

@@ -1,7 +1,6 @@
 import { readLease } from '@leasehold/core'
 import { type Advice, type AdviceInput, advise } from '../advice.js'
-import type { Action } from '../command.js'
-import type { Invocation } from '../command-declaration.js'
+import type { Action, Invocation } from '../command-declaration.js'
 import type { advise as declaration } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 import { openStore } from '../store-selection.js'

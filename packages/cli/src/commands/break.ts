@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import { breakLease, isLocked, type LeaseRecord, readLease } from '@leasehold/core'
 import { shownText } from '@leasehold/core/internal'
-import type { Action } from '../command.js'
+import type { Action } from '../command-declaration.js'
 import type { breakCommand } from '../declarations.js'
 import { durationText, instantText } from '../duration-text.js'
 import { exitCodes } from '../exit-codes.js'

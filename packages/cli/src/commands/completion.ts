@@ -1,4 +1,4 @@
-import type { Action } from '../command.js'
+import type { Action } from '../command-declaration.js'
 import { bashCompletion } from '../completions/bash.js'
 import { fishCompletion } from '../completions/fish.js'
 import { zshCompletion } from '../completions/zsh.js'

@@ -1,6 +1,6 @@
 import type { Config } from '@leasehold/config'
 import { LeaseProvider, type LeaseSettings, memoryLease } from '@leasehold/core'
-import type { Action } from '../command.js'
+import type { Action } from '../command-declaration.js'
 import type { config as declaration } from '../declarations.js'
 import { durationSetting } from '../duration-text.js'
 import { exitCodes } from '../exit-codes.js'

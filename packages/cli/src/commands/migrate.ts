@@ -1,4 +1,4 @@
-import type { Action } from '../command.js'
+import type { Action } from '../command-declaration.js'
 import type { migrate } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 import { openStore } from '../store-selection.js'

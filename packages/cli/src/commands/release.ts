@@ -1,6 +1,6 @@
 import { releaseLease } from '@leasehold/core'
 import { shownText } from '@leasehold/core/internal'
-import type { Action } from '../command.js'
+import type { Action } from '../command-declaration.js'
 import type { release } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 import { openStore } from '../store-selection.js'

@@ -1,10 +1,10 @@
 import { isatty } from 'node:tty'
 import { TimeoutSettings } from '@leasehold/core'
-import type { Action } from '../command.js'
-import type { Invocation } from '../command-declaration.js'
+import type { Action, Invocation } from '../command-declaration.js'
 import type { run } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 import { exitCodeOf, signalOf, textOf } from '../run/command-end.js'
+import type { CommandSurroundings } from '../run/command-run.js'
 import { leaseOptions } from '../run/lease-options.js'
 import { sleep } from '../run/machine-clock.js'
 import { Notices } from '../run/notices.js'
@@ -56,31 +56,25 @@ export const runCommand: Action<typeof run> = async (invocation, terminal) => {
   }
 }
 
-interface Attendants {
-  readonly signals: SignalRelay
-  readonly watchdog: WatchdogLink
-  readonly notices: Notices
-}
-
 async function underLease(
   { operands, options, command }: RunInvocation,
   terminal: Terminal,
-  { signals, watchdog, notices }: Attendants,
+  attendants: Pick<CommandSurroundings, 'signals' | 'watchdog' | 'notices'>,
 ): Promise<RunOutcome> {
   const [name = ''] = operands
   const { clock, env } = terminal
+  const { signals, notices } = attendants
   await using opened = await openStore(options, name, terminal)
   const { store, settings } = opened
   // During a wait, the notice says why it waits: a warning would say it once more.
-  const isSilent = (): boolean => waiting.isActive
-  const logger = loggerWith((line, level) => (level === 'warning' && isSilent() ? undefined : notices.say(line)))
+  const logger = loggerWith((line, level) => (level === 'warning' && waiting.isActive ? undefined : notices.say(line)))
   const ofLease = leaseOptions(settings, options, { clock, logger })
   const timeouts = new TimeoutSettings(ofLease)
   const times = endTimesOf(timeouts, options['kill-after'], name)
   const place = new QueuePlace(store, name, timeouts.heartbeatTimeout, clock)
   const waiting = new WaitingNotice(name, notices, clock, place)
   const calls = new StoreCalls(store, clock, waiting)
-  const around = { name, owner: ofLease.owner, command, env, times, clock, watchdog, notices, signals }
+  const around = { name, owner: ofLease.owner, command, env, times, clock, ...attendants }
   const wait = options.try === true ? 0 : (options.wait ?? Number.POSITIVE_INFINITY)
   const request: RunRequest = { store: calls.store, leaseOptions: ofLease, wait, around, waiting }
   try {
@@ -111,7 +105,7 @@ async function repeated(request: RunRequest, options: RunOptions): Promise<RunOu
 function report(
   outcome: RunOutcome,
   { operands: [name = ''], options }: RunInvocation,
-  { signals, notices }: Pick<Attendants, 'signals' | 'notices'>,
+  { signals, notices }: Pick<CommandSurroundings, 'signals' | 'notices'>,
 ): number {
   if (outcome === undefined) {
     const time = options.wait === undefined || options.try === true ? '' : ' in time'

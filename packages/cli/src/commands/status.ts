@@ -1,5 +1,5 @@
 import { readLease } from '@leasehold/core'
-import type { Action } from '../command.js'
+import type { Action } from '../command-declaration.js'
 import type { status } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
 import { writeLeases } from '../lease-table.js'

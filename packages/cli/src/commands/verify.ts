@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { type LeaseStore, readLease } from '@leasehold/core'
 import { shownText } from '@leasehold/core/internal'
 import { type StoreLaw, storeLaws } from '@leasehold/testkit'
-import type { Action } from '../command.js'
+import type { Action } from '../command-declaration.js'
 import type { verify } from '../declarations.js'
 import { durationText } from '../duration-text.js'
 import { exitCodes } from '../exit-codes.js'
@@ -44,17 +44,11 @@ export const verifyStore: Action<typeof verify> = async ({ options }, terminal) 
   process.off('SIGINT', interrupt)
   const used = await releaseAll(store, prefix, { timeout, clock })
   const count = countOf(verdicts)
-  if (output === 'json') {
-    writeJSON(terminal, {
-      store: store.kind,
-      prefix,
-      names: used,
-      ...count,
-      duration: clock.now() - start,
-      laws: verdicts,
-    })
-  } else writeSummary(verdicts, terminal)
-  errors.write(`leasehold: ${summary(store.kind ?? 'custom', count, clock.now() - start)}; ${remains(used)}\n`)
+  const duration = clock.now() - start
+  if (output === 'json')
+    writeJSON(terminal, { store: store.kind, prefix, names: used, ...count, duration, laws: verdicts })
+  else writeSummary(verdicts, terminal)
+  errors.write(`leasehold: ${summary(store.kind ?? 'custom', count, duration)}; ${remains(used)}\n`)
   if (interrupted.signal.aborted) return 130
   return count.broken === 0 ? exitCodes.ok : exitCodes.no
 }

@@ -2,7 +2,7 @@ import { isLocked, LeaseError, type LeaseRecord, watchLease } from '@leasehold/c
 import { shownText } from '@leasehold/core/internal'
 import { AbortableCall } from '@leasehold/core/store'
 import { pause } from '@leasehold/core/store-kit'
-import type { Action } from '../command.js'
+import type { Action } from '../command-declaration.js'
 import type { watch } from '../declarations.js'
 import { durationText, instantText } from '../duration-text.js'
 import { exitCodes } from '../exit-codes.js'

@@ -137,20 +137,16 @@ export class CommandRun {
     this.#cancel?.()
     if (this.#isOver) return
     if (this.#loss !== undefined) {
-      this.#hasten(plan)
+      // The lease is lost for good while the command is being ended: the time for it may be shorter.
+      const now = machineNow()
+      if (timeTo(plan.killAt, now) >= timeTo(this.#killAt, now)) return
+      this.#killAt = plan.killAt
+      this.#around.watchdog.update({ plan })
       return
     }
     this.#loss = reason
     this.#killAt = plan.killAt
     if (this.#isStarted) this.#ending = this.#terminate(plan)
-  }
-
-  /** The lease is lost for good while the command is being ended: the time for it may be shorter. */
-  #hasten(plan: EndPlan): void {
-    const now = machineNow()
-    if (timeTo(plan.killAt, now) >= timeTo(this.#killAt, now)) return
-    this.#killAt = plan.killAt
-    this.#around.watchdog.update({ plan })
   }
 
   async #terminate(plan: EndPlan): Promise<void> {

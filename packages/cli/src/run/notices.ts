@@ -31,12 +31,8 @@ export class Notices {
       writeNow(STANDARD_ERROR, lineOf(text))
       return
     }
-    writeNow(
-      STANDARD_ERROR,
-      `\r\u001b[K${lineOf(text)
-        .slice(0, (process.stderr.columns || 80) - 1)
-        .trimEnd()}`,
-    )
+    const line = lineOf(text).slice(0, (process.stderr.columns || 80) - 1)
+    writeNow(STANDARD_ERROR, `\r\u001b[K${line.trimEnd()}`)
     this.#hasProgress = true
   }
 

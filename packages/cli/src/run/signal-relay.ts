@@ -1,11 +1,8 @@
+import type { CommandRun } from './command-run.js'
+
 /** Signals that end `leasehold` while no command runs. */
 const ending: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
 const others: readonly NodeJS.Signals[] = ['SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT']
-
-/** The command that runs. */
-export interface SignalTarget {
-  forward(signal: NodeJS.Signals): void
-}
 
 /**
  * The signals that `leasehold` gets. While a command runs, they are the command's. Before and after it, the first one that
@@ -14,7 +11,7 @@ export interface SignalTarget {
 export class SignalRelay {
   readonly #stop = new AbortController()
   readonly #installed: [NodeJS.Signals, () => void][] = []
-  #target: SignalTarget | undefined
+  #target: Pick<CommandRun, 'forward'> | undefined
   #received: NodeJS.Signals | undefined
   /** How many signals that end a program came while no command ran. */
   #unforwarded = 0
@@ -42,7 +39,7 @@ export class SignalRelay {
   }
 
   /** From now on the signals are for this target; `undefined`: no command runs. */
-  direct(target: SignalTarget | undefined): void {
+  direct(target: Pick<CommandRun, 'forward'> | undefined): void {
     this.#target = target
   }
 

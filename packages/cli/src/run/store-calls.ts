@@ -1,15 +1,8 @@
-import type { Clock, LeaseRecord, LeaseStore } from '@leasehold/core'
+import type { Clock, LeaseStore } from '@leasehold/core'
 import { type GrantKeeper, grantKeeper } from '@leasehold/core/internal'
 import { AbortableCall, viewOf } from '@leasehold/core/store'
 import { pause } from '@leasehold/core/store-kit'
-
-/** The progress of a claim that waits, for people. */
-export interface ClaimListener {
-  /** Another owner holds the name; `undefined`: it is free, but it is another waiter's turn. */
-  refused(holder: LeaseRecord | undefined): void
-  /** A claim had no answer. */
-  failed(error: unknown): void
-}
+import type { WaitingNotice } from './waiting-notice.js'
 
 /** The pause between two looks, in milliseconds. */
 const PAUSE = 5
@@ -22,7 +15,11 @@ export class StoreCalls {
   #underWay = 0
   #started = 0
 
-  constructor(store: LeaseStore & { readonly [grantKeeper]?: GrantKeeper }, clock: Clock, listener: ClaimListener) {
+  constructor(
+    store: LeaseStore & { readonly [grantKeeper]?: GrantKeeper },
+    clock: Clock,
+    listener: Pick<WaitingNotice, 'refused' | 'failed'>,
+  ) {
     this.#clock = clock
     const counted =
       <A extends unknown[], R>(call: (...args: A) => Promise<R>) =>

@@ -2,7 +2,6 @@ import { type Clock, LeaseError, type LeaseRecord } from '@leasehold/core'
 import { durationText } from '../duration-text.js'
 import type { Notices } from './notices.js'
 import type { QueuePlace } from './queue-place.js'
-import type { ClaimListener } from './store-calls.js'
 
 /** How often the progress is shown on a terminal, in milliseconds. */
 const ON_TERMINAL = 1_000
@@ -22,7 +21,7 @@ const LOOK_AFTER = 1_000
 type Cause = 'unanswered' | 'held' | 'queued' | 'failing'
 
 /** Shows, during a long wait, why it waits: who holds the lease, since when, and the place in the queue, or how the store fails. */
-export class WaitingNotice implements ClaimListener {
+export class WaitingNotice {
   readonly #name: string
   readonly #notices: Notices
   readonly #clock: Clock
@@ -64,6 +63,7 @@ export class WaitingNotice implements ClaimListener {
     this.#notices.clear()
   }
 
+  /** Another owner holds the name; `undefined`: it is free, but it is another waiter's turn. */
   refused(holder: LeaseRecord | undefined): void {
     // The slots of permits, and other names that a recipe uses, have queues of their own.
     if (holder?.name === this.#name) this.#place.refused()
@@ -71,6 +71,7 @@ export class WaitingNotice implements ClaimListener {
     else this.#note('held', holderText(holder))
   }
 
+  /** A claim had no answer. */
   failed(error: unknown): void {
     this.#place.leave()
     const reason = error instanceof LeaseError ? error.message : String(error)

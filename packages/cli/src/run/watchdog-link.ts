@@ -1,7 +1,6 @@
 import type { Clock } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { pause } from '@leasehold/core/store-kit'
-import { WatchdogError } from './watchdog-error.js'
 import type { WatchedCommand } from './watchdog-message.js'
 import { WatchdogProcess } from './watchdog-process.js'
 
@@ -15,6 +14,27 @@ const ATTEMPTS = 5
 /** How long a watchdog may take to answer: the number of looks, and the milliseconds between two. Time in which this process is stopped does not count. */
 const LOOKS = 30
 const LOOK_PAUSE = 1_000
+
+/** The code of an error of the system, and how to remove its cause. */
+const remedies: Readonly<Record<string, string>> = {
+  EAGAIN: 'raise the limit of processes (ulimit -u, TasksMax= of systemd, the pids limit of a container)',
+  EMFILE: 'raise the limit of open files (ulimit -n)',
+  ENFILE: 'raise the limit of open files of the system (fs.file-max)',
+  ENOMEM: 'free some memory, or raise its limit',
+}
+
+/** No watchdog watches the command, so the command was not started. The message says why, and how to correct it. */
+export class WatchdogError extends Error {
+  override readonly name = 'WatchdogError'
+
+  constructor(cause: Error) {
+    const { code = '' } = cause as NodeJS.ErrnoException
+    const remedy = Object.hasOwn(remedies, code) ? `: ${remedies[code]}` : ''
+    super(`the watchdog of the command cannot be started (${cause.message}), so the command was not started${remedy}`, {
+      cause,
+    })
+  }
+}
 
 /** The watchdog, as `leasehold` sees it. A watchdog that ends by itself, or is killed, is replaced by another one. */
 export class WatchdogLink {
