@@ -77,7 +77,7 @@ export function settingsOf(advice: Advice) {
   return {
     heartbeatTimeout: Math.max(Math.ceil(ttl * 1_000), LEAST_TTL),
     heartbeatInterval: Math.round(interval * 1_000),
-    strategy: { renewAt: part(renewAt) },
+    strategy: { renewAt: Math.round(renewAt * 1_000) / 1_000 },
   }
 }
 
@@ -108,10 +108,6 @@ function arithmetic(input: AdviceInput, advice: Advice): string {
     `no holder      down cost × failures × ttl / 2 = ${shown(downCost)} × ${shown(failures)} × ${t} / 2 = ${shown(cost.down)} an hour`,
     `expected cost  ${shown(cost.lost)} + ${shown(cost.down)} = ${shown(cost.total)} an hour`,
   ].join('\n')
-}
-
-function part(number: number): number {
-  return Math.round(number * 1_000) / 1_000
 }
 
 /** With four significant digits, and none of them after whole thousands. */

@@ -1,8 +1,11 @@
-import type { CommandRun } from './command-run.js'
-
 /** Signals that end `leasehold` while no command runs. */
 const ending: readonly NodeJS.Signals[] = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT']
 const others: readonly NodeJS.Signals[] = ['SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGCONT']
+
+/** The command that runs. */
+interface SignalTarget {
+  forward(signal: NodeJS.Signals): void
+}
 
 /**
  * The signals that `leasehold` gets. While a command runs, they are the command's. Before and after it, the first one that
@@ -11,7 +14,7 @@ const others: readonly NodeJS.Signals[] = ['SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SI
 export class SignalRelay {
   readonly #stop = new AbortController()
   readonly #installed: [NodeJS.Signals, () => void][] = []
-  #target: Pick<CommandRun, 'forward'> | undefined
+  #target: SignalTarget | undefined
   #received: NodeJS.Signals | undefined
   /** How many signals that end a program came while no command ran. */
   #unforwarded = 0
@@ -39,7 +42,7 @@ export class SignalRelay {
   }
 
   /** From now on the signals are for this target; `undefined`: no command runs. */
-  direct(target: Pick<CommandRun, 'forward'> | undefined): void {
+  direct(target: SignalTarget | undefined): void {
     this.#target = target
   }
 
