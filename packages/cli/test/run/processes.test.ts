@@ -11,6 +11,12 @@ import { watchdogOf } from '../support/watchdog-of.js'
 /** Validity ends well after the start of a slow machine, and soon enough for a test. */
 const TIMES = ['--ttl', '8s', '--kill-after', '500ms']
 
+/** Ways to run a command under a lease of another name, or under one of its leases, and the name of that lease. */
+const ways: readonly (readonly string[])[] = [
+  ['--permits 1', 'x/0'],
+  ['--once key', 'x/key'],
+]
+
 /** `leasehold` with a stubborn family that is ready. */
 async function hold(test: Finishing) {
   const folder = leaseFolder(test)
@@ -88,6 +94,24 @@ describe.skipIf(process.platform !== 'linux')(
       test.expect(family.alive()).toEqual([])
     })
 
+    it.for(ways)('after the loss of its lease: run x %s', async ([options = '', name], test) => {
+      const folder = leaseFolder(test)
+      const args = ['run', 'x', ...options.split(' ')]
+      for (const how of ['break', 'SIGSTOP'] as const) {
+        const family = new Family(test)
+        const holder = await startStubborn([...args, ...TIMES], family, { folder, test })
+        const other = leasehold([...args, '--', ...family.look], { folder })
+        if (how === 'break') await breakIn(folder, 2_000, name)
+        else holder.child.kill('SIGSTOP')
+        test.expect(await other).toMatchObject({ code: 0, output: 'looked\n' })
+        test.expect(family.alive()).toEqual([])
+        holder.child.kill('SIGCONT')
+        test.expect(await holder.ended).toMatchObject({ code: 79 })
+        // With a key, the second command would have been done.
+        if (options.startsWith('--once')) return
+      }
+    })
+
     it('after a break, though its first process ends at SIGTERM, and the others have an empty environment', async (test) => {
       const folder = leaseFolder(test)
       const family = new Family(test)
@@ -114,7 +138,19 @@ describe.skipIf(process.platform !== 'linux')(
 )
 
 describe.skipIf(process.platform !== 'linux')('a command that ends at SIGTERM', { concurrent: true }, () => {
-  it('has the time of --kill-after after a break', async (test) => {
+  it.for([['--restart', 'x'], ...ways])('has the time of --kill-after after a break: run x %s', async (way, test) => {
+    const [options = '', name] = way
+    const folder = leaseFolder(test)
+    const family = new Family(test)
+    const args = ['run', 'x', ...options.split(' '), '--ttl', '10s', '--kill-after', '3s', '--', ...family.obedient]
+    const holder = start(args, { folder })
+    test.onTestFinished(() => void holder.child.kill('SIGKILL'))
+    await written(holder, /ready/)
+    await breakIn(folder, 9_000, name)
+    await written(holder, /terminated/)
+  })
+
+  it('has it, and leasehold reports the loss', async (test) => {
     const folder = leaseFolder(test)
     const family = new Family(test)
     const holder = start(['run', 'x', '--ttl', '10s', '--kill-after', '3s', '--', ...family.obedient], { folder })
@@ -175,9 +211,9 @@ describe('a command without a terminal', () => {
   })
 })
 
-async function breakIn(folder: string, period: number): Promise<void> {
+async function breakIn(folder: string, period: number, name = 'x'): Promise<void> {
   const store = new LocalLeaseStore({ folder: `${folder}/leasehold/leases` })
-  await breakLease(store, 'x', { period })
+  await breakLease(store, name, { period })
   await store.close()
 }
 
