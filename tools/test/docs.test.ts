@@ -37,10 +37,15 @@ it('the README of the repository lists every package', () => {
   expect(namesIn('README.md', /^\| \[@leasehold\/([\w-]+)\]/gm)).toEqual(ids)
 })
 
+/** Core and the providers, which have options for their blocks of the configuration; so have the recipes. */
+const withStores = packages().filter(({ id, folder }) => id !== 'recipes' && existsSync(join(folder, 'reference.conf')))
+
+it.each(withStores.filter(({ id }) => id !== 'core'))('$id has a guide, which links its README', ({ id }) => {
+  expect(namesIn(`docs/guide/${id}.md`, /\.\.\/\.\.\/packages\/([\w-]+)\/README\.md/g)).toContain(id)
+})
+
 it('the table of stores in the settings lists core and every provider, and no other package', () => {
-  // A provider has options for its block of the configuration; so have the recipes.
-  const isProvider = (folder: string) => existsSync(join(folder, 'reference.conf'))
-  const ids = packages().flatMap(({ id, folder }) => (id !== 'recipes' && isProvider(folder) ? [id] : []))
+  const ids = withStores.map(({ id }) => id)
   expect(namesIn('docs/reference/settings.md', /\| \[[\w-]+\]\(\.\.\/\.\.\/packages\/([\w-]+)\/README/g)).toEqual(ids)
 })
 
