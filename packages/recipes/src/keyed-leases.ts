@@ -8,8 +8,8 @@ import {
   StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { keptAlive, leaseParts, type StoreLeaseEnvironment } from '@leasehold/core/internal'
-import { checkLeaseName } from '@leasehold/core/store'
+import { keptAlive, leaseParts } from '@leasehold/core/internal'
+import { checkLeaseName, type StoreLeaseEnvironment } from '@leasehold/core/store'
 import { leaseOptionsOf } from './recipe-options.js'
 
 interface KeyedLeasesOptions extends CreateLeaseOptions {

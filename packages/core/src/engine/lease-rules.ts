@@ -25,6 +25,8 @@ export interface LeaseRules {
   readonly watched: boolean
   /** Whether the store keeps waiters in a queue. */
   readonly ordered: boolean
+  /** Whether the store knows the time left of a record only from when this process saw it. */
+  readonly observed: boolean
 }
 
 type RuledSettings = Pick<LeaseSettings, 'name' | 'owner' | 'timeouts' | 'maxHold' | 'selfFence'>
@@ -49,10 +51,6 @@ export function rulesOf(settings: RuledSettings, store: LeaseStore): LeaseRules 
     exact: strategy.isExact === true,
     watched: store.watch !== undefined,
     ordered: store.limits.ordered,
-  }
-
-  /** Whether the store knows the time left of a record only from when this process saw it. */
-  get observed(): boolean {
-    return this.#store.limits.observed === true
+    observed: store.limits.observed === true,
   }
 }

@@ -13,8 +13,8 @@ import {
   systemClock,
   type TimeoutSettings,
 } from '@leasehold/core'
-import { guardClock, leaseParts, type StoreLeaseEnvironment } from '@leasehold/core/internal'
-import type { LeaseErrorDetails } from '@leasehold/core/store'
+import { guardClock, leaseParts } from '@leasehold/core/internal'
+import type { LeaseErrorDetails, StoreLeaseEnvironment } from '@leasehold/core/store'
 import { systemRandom } from '@leasehold/core/store-kit'
 import { leaseOptionsOf, type RecipeOptions } from '../recipe-options.js'
 import { callGuarded, report } from '../report.js'
