@@ -48,13 +48,18 @@ import { checkEnvironment, type StoreLeaseEnvironment } from './store-lease-envi
 /** In the global registry, so that all copies of this package share it. */
 const mark = Symbol.for('@leasehold/core/StoreLease')
 
+/** Not declared to users, who should ask the lease. */
+interface WithStore {
+  readonly store: LeaseStore
+}
+
 /** Whether a lease is a `StoreLease`, or one of a subclass, of any copy of this package. */
-export function isStoreLease(lease: Lease): lease is StoreLease {
+export function isStoreLease(lease: Lease): lease is StoreLease & WithStore {
   return mark in lease
 }
 
 /** Whether a lease is a `StoreLease` and none of a subclass, which may do more than its engine does. */
-export function isPlainStoreLease(lease: Lease): lease is StoreLease {
+export function isPlainStoreLease(lease: Lease): lease is StoreLease & WithStore {
   return Object.hasOwn(Object.getPrototypeOf(lease), mark)
 }
 
