@@ -19,7 +19,7 @@ const clusters = ['packages/{etcd,consul}/test/chaos/**/*.test.ts']
 const servers = [
   'packages/redis/test/{access,blocked-loop,clients,cluster,cluster-laws,failover,failures,faults,heartbeat-thread}.test.ts',
   'packages/redis/test/{listing,proxy,servers,time-limits,transport,waiting}.test.ts',
-  'packages/redis/test/quorum/{laws,rough-weather,servers}.test.ts',
+  'packages/redis-quorum/test/{laws,rough-weather,servers}.test.ts',
   'packages/{azure-blob,consul,etcd,kubernetes,postgres}/test/**/*.test.ts',
   'packages/recipes/test/servers/*.test.ts',
   'examples/{azure-blob,consul,container-migration,etcd,kubernetes,postgres}/test/**/*.test.ts',
@@ -47,7 +47,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    // Processes: tests send signals, open native stores and count timers.
+    // A process a file: tests send signals, open native stores and count timers.
     pool: 'forks',
     restoreMocks: true,
     // Tests that wait for leases to expire do so side by side.
@@ -60,8 +60,6 @@ export default defineConfig({
           name: 'fast',
           include: all,
           exclude: [...long, ...servers, ...mutants],
-          // One process runs many files: starting one for each file, and loading the packages in it, took most of the time.
-          isolate: false,
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },

@@ -67,9 +67,8 @@ describe('watchLease', () => {
     ['ends', async function* () {}],
     [
       'fails',
-      // biome-ignore lint/correctness/useYield: it fails before its first value.
       async function* () {
-        throw new Error('reset')
+        yield await Promise.reject(new Error('reset'))
       },
     ],
   ])('starts a watch again that %s, and reads what has changed since', async (_, broken) => {

@@ -8,9 +8,6 @@ import { describe, expect, it, vi } from 'vitest'
 import { wallClock } from '../src/wall-clock.js'
 import { call, claim, granted, openStore } from './support/open-store.js'
 
-/** Another test file may have loaded the modules already, with the real file system. */
-vi.hoisted(() => vi.resetModules())
-
 const watched = vi.hoisted(() => ({
   /** Called before a file gets a second name. */
   beforeLink: (): void => {},

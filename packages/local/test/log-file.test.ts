@@ -3,9 +3,6 @@ import { temporaryFolder } from '@leasehold/testing'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { LogFile } from '../src/log-file.js'
 
-/** Another test file may have loaded the module already, with the real file system. */
-vi.hoisted(() => vi.resetModules())
-
 const room = vi.hoisted(() => ({ bytes: Number.POSITIVE_INFINITY }))
 
 vi.mock('node:fs', async (original) => {

@@ -129,7 +129,7 @@ describe('TcpProxy', () => {
 
   it('slowDown delays answers, and keeps their order when the delay shrinks', async () => {
     const { proxy, caller } = await setUp()
-    proxy.slowDown(150)
+    proxy.slowDown(1_000)
     caller.say('b')
     await sleep(A_WHILE)
     proxy.slowDown(1)
@@ -137,11 +137,11 @@ describe('TcpProxy', () => {
     await sleep(A_WHILE / 2)
     expect(caller.received).toBe('a')
     await caller.isTold('abc')
-    proxy.slowDown(300)
+    proxy.slowDown(1_000)
     caller.say('d')
     await sleep(A_WHILE)
     proxy.blackHole()
-    await sleep(300)
+    await sleep(1_000)
     expect(caller.received, 'bytes on their way are dropped too').toBe('abc')
   })
 
