@@ -49,18 +49,17 @@ export default defineConfig({
   test: {
     // A process a file: tests send signals, open native stores and count timers.
     pool: 'forks',
-    restoreMocks: true,
     // Tests that wait for leases to expire do so side by side.
     maxConcurrency: 40,
     projects: [
       {
         extends: true,
-        // Some wait for other processes rather than compute; a single worker would leave half of two cores idle.
+        // Some wait for leases and other processes rather than compute.
         test: {
           name: 'fast',
           include: all,
           exclude: [...long, ...servers, ...mutants],
-          maxWorkers: 2,
+          maxWorkers: 3,
           sequence: { groupOrder: 0 },
         },
       },
