@@ -51,7 +51,7 @@ export class ServerMeter {
     }
   }
 
-  /** Of a table; the counts that sessions report late are not waited for. */
+  /** The counts of one table. Some sessions report theirs late; this does not wait for them. */
   async table(name: string): Promise<TableReading> {
     const [row] = await this.query<Record<string, string>>(
       `SELECT n_tup_upd AS updates, n_tup_hot_upd AS hot, n_dead_tup AS dead, autovacuum_count AS autovacuums,

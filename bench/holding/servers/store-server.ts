@@ -10,7 +10,7 @@ interface ServerReading {
   readonly stored: number
 }
 
-/** A server of leases on this machine, of its own for each measurement. */
+/** A server that keeps leases, started on this machine for one measurement. */
 export interface StoreServer {
   /** As `openStore` takes it. */
   readonly address: string

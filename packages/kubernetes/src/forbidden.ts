@@ -26,6 +26,6 @@ export function refuserOf(answer: ApiAnswer): Refuser | undefined {
   if (details?.causes?.some(({ reason }) => reason === 'NamespaceTerminating') === true) return 'terminating'
   if (/ because it is being terminated$/.test(message)) return 'terminating'
   if (/^exceeded quota: | is forbidden: exceeded quota: /.test(message)) return 'quota'
-  // Some clusters add to it how to get the permission.
+  // Some clusters append how to get the permission.
   return /\bUser "[^"]*" cannot \w+ (?:resource|path) /.test(message) ? 'permission' : 'admission'
 }

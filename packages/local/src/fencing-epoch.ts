@@ -39,8 +39,8 @@ export function tokenNow(): bigint {
 }
 
 /**
- * An epoch of the log with the token, or with larger tokens only: one that any process has begun for this log, or a new
- * one. It is on the disk when this returns. `log` identifies the log for which tokens are granted.
+ * Finds or begins an epoch of the log that gives `token`, or only larger tokens. It is on the disk when this returns. `log`
+ * identifies the log for which tokens are granted.
  *
  * Grants are not flushed one by one, so a power failure can undo the last grants with their tokens. Therefore every
  * granted token is below the first token of the *next* epoch, and each log has epochs of its own. Each start of the machine

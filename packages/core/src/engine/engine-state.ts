@@ -141,8 +141,8 @@ export function limitOf(state: EngineState): number {
 }
 
 /**
- * The call whose limit has come, with one more turn of the event loop: after a blocked loop, timers run before the answers
- * are read that have come meanwhile. `undefined` where it has had that turn, or was not late.
+ * Gives a call whose limit was noticed late one more turn of the event loop: after a blocked loop, timers run before
+ * the answers that have come meanwhile are read. `undefined` if the call has had that turn, or its limit was noticed in time.
  */
 export function withLastTurn(call: PendingCall, now: number): PendingCall | undefined {
   if (call.isOverdue === true || now <= call.limitAt + LATE) return undefined

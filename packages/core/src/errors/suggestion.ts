@@ -1,7 +1,7 @@
 import { distance } from 'fastest-levenshtein'
 
 /**
- * The candidate that somebody meant who wrote `word`: it differs in one or two letters, in the order of two neighbours, in
+ * The candidate that a user probably meant by `word`: it differs in one or two letters, in the order of two neighbours, in
  * case, or in its separators (`heartbeat_timeout`, `heartbeat.timeout`). `undefined` if none is that similar.
  */
 export function suggestionFor(word: string, candidates: Iterable<string>): string | undefined {

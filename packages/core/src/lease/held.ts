@@ -22,7 +22,7 @@ export interface StoreHeld extends Held {
 /** The work of `run` of a lease over a store. It starts once the lease is held. */
 export type LeasedWork<T> = (held: StoreHeld) => Promise<T>
 
-/** The held of a grant of the lease, which is the present one unless given. A later grant does not count as this one. */
+/** What the work of a grant is given; the grant is the present one unless given. It never shows a later grant of the lease. */
 export function heldOf(
   lease: Held & { readonly validUntil: number },
   grant: Pick<StoreHeld, 'signal' | 'fencingToken'>,

@@ -33,6 +33,6 @@ export function durationOf(value: unknown): number | undefined {
   const [, amount, unit = 'ms'] = (typeof value === 'string' && /^\s*(\d+(?:\.\d+)?)\s*([a-z]+)?\s*$/.exec(value)) || []
   const factor = milliseconds.get(unit)
   const duration = amount === undefined || factor === undefined ? Number.NaN : Number(amount) * factor
-  // Digits that are too many for a number must not mean "without end": only the word does.
+  // Too many digits make a number infinite. Only the word may mean "without end".
   return Number.isFinite(duration) ? duration : undefined
 }
