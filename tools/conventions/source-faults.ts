@@ -12,7 +12,7 @@ const TYPE_TEST = /[./\\]types\.test\.ts$/
 const MODULE_STATE = /^(?:export )?(?:let|var) /m
 
 /** Where the machine's own time and random numbers are read; all other code takes `clock` and `random` as arguments. */
-const OF_THE_MACHINE = /[\\/](?:system-clock|system-random|wall-clock|machine-clock)\.ts$/
+const OF_THE_MACHINE = /[\\/](?:system-random|machine-clock)\.ts$/
 const FROM_THE_MACHINE = /\b(?:Math\.random|Date\.now)\b/
 
 /** Faults of a source file that no lint rule finds, one text for each. */

@@ -58,7 +58,7 @@ describe('time and timers come from a Clock', () => {
     expect(lints('packages/local/src/probe.ts', code)).toBe(true)
   })
 
-  it.each(['packages/core/src/time/system-clock.ts', 'packages/local/src/wall-clock.ts'])(
+  it.each(['packages/core/src/time/system-clock.ts', 'packages/core/src/time/machine-clock.ts'])(
     '%s may use time and timers',
     (path) => {
       expect(lints(path, 'setTimeout(() => {}, 1)')).toBe(true)

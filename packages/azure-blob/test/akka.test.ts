@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type AkkaBlobStoreOptions, akkaBlobStore } from '@leasehold/azure-blob'
 import { LeaseConfigurationError, LeaseNameError, systemClock } from '@leasehold/core'
 import type { CasStore } from '@leasehold/core/store'
+import { wallTime } from '@leasehold/core/store-kit'
 import { afterAll, describe, expect, it } from 'vitest'
 import { AkkaNode } from './support/akka-node.js'
 import { Azurite } from './support/azurite.js'
 import { claimOf, granted, never } from './support/claims.js'
-import { wallClock } from './support/wall-clock.js'
 
 const azurite = await Azurite.start()
 afterAll(() => azurite.stop())
@@ -57,7 +57,7 @@ describe.concurrent('a lease that is shared with Akka', () => {
       expect((await store.acquire(claim('renewed'), never)).granted).toBe(false)
       await pause(PEERS.heartbeatInterval)
       // A wall clock that is off by decades.
-      expect(await akka.heartbeat(wallClock() - decades)).toBe(true)
+      expect(await akka.heartbeat(wallTime() - decades)).toBe(true)
     }
   })
 
@@ -73,14 +73,14 @@ describe.concurrent('a lease that is shared with Akka', () => {
   it('has a time that makes Akka wait for a whole ttl, also with a shorter time-out', async () => {
     const [store, akka] = [open(), akkaOn('dated')]
     const ttl = 30_000
-    const before = wallClock()
+    const before = wallTime()
     const grant = await granted(store, 'dated', { ttl })
     // The machine of the test and the service have one clock: Akka's may be ahead by the skew.
     const end = before + ttl + PEERS.clockSkew
     expect(akka.hasTimedOut(await akka.read(), end)).toBe(false)
     // But not for ever: the times of the service are whole seconds.
-    expect(akka.hasTimedOut(await akka.read(), wallClock() + ttl + PEERS.clockSkew + 2_000)).toBe(true)
-    const renewed = wallClock()
+    expect(akka.hasTimedOut(await akka.read(), wallTime() + ttl + PEERS.clockSkew + 2_000)).toBe(true)
+    const renewed = wallTime()
     await store.renew(grant, never)
     expect(akka.hasTimedOut(await akka.read(), renewed + ttl + PEERS.clockSkew)).toBe(false)
   })
@@ -88,7 +88,7 @@ describe.concurrent('a lease that is shared with Akka', () => {
   it('that Akka took over is lost, and neither renewed nor released', async () => {
     const [store, akka] = [open(), akkaOn('taken')]
     const grant = await granted(store, 'taken', { ttl: TTL })
-    expect(await akka.acquire(wallClock() + 60_000)).toBe(true)
+    expect(await akka.acquire(wallTime() + 60_000)).toBe(true)
     expect(await store.renew(grant, never)).toMatchObject({
       renewed: false,
       reason: 'taken',

@@ -1,10 +1,10 @@
 import { LeaseUnauthorisedError } from '@leasehold/core'
+import { wallTime } from '@leasehold/core/store-kit'
 import { afterAll, afterEach, describe, expect, it, vi } from 'vitest'
 import { Azurite } from './support/azurite.js'
 import { granted, never } from './support/claims.js'
 import { Proxied } from './support/proxied.js'
 import type { Rule } from './support/service-proxy.js'
-import { wallClock } from './support/wall-clock.js'
 
 const azurite = await Azurite.start()
 afterAll(() => azurite.stop())
@@ -16,7 +16,7 @@ const HOUR = 3_600_000
 
 /** Moves the wall clock of this process, and nothing else of it. */
 function moveWallClock(by: number): void {
-  vi.useFakeTimers({ toFake: ['Date'], now: wallClock() + by })
+  vi.useFakeTimers({ toFake: ['Date'], now: wallTime() + by })
 }
 
 /** Rejects signatures whose date is too far off, like the service and unlike Azurite. */
@@ -35,7 +35,7 @@ describe('a machine whose clock is off by hours', () => {
   ])('gets an error that names the clock if the service rejects its signature: $by ms', async ({ by, says }) => {
     const finish: (() => unknown)[] = []
     const proxied = await Proxied.open({ onTestFinished: (end) => finish.push(end) }, azurite)
-    proxied.proxy.behave(checksDates(() => wallClock() - by))
+    proxied.proxy.behave(checksDates(() => wallTime() - by))
     moveWallClock(by)
     await expect(proxied.acquire()).rejects.toThrow(says)
     await expect(proxied.store.read('job', never)).rejects.toThrow(LeaseUnauthorisedError)
@@ -58,7 +58,7 @@ describe('a machine whose clock is off by hours', () => {
   })
 
   it('has tokens by the clock of the service, and keeps its lease', { timeout: 60_000 }, async (test) => {
-    const real = wallClock()
+    const real = wallTime()
     const held = await Proxied.held(test, azurite)
     moveWallClock(7 * HOUR)
     const { fencingToken } = await granted(held.store, 'other')

@@ -4,10 +4,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { wallTime } from '@leasehold/core/store-kit'
 import { certificate } from '@leasehold/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { ACCOUNT, Azurite } from './support/azurite.js'
-import { wallClock } from './support/wall-clock.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-identity-'))
 const tls = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
@@ -20,7 +20,7 @@ const azurite = await Azurite.start({ tls })
 const identities = createServer((request, response) => {
   const isKnown = request.headers['x-identity-header'] === 'known'
   response.writeHead(isKnown ? 200 : 400, { 'content-type': 'application/json' })
-  const expires = Math.round(wallClock() / 1_000) + 3_600
+  const expires = Math.round(wallTime() / 1_000) + 3_600
   response.end(
     JSON.stringify(isKnown ? { access_token: tokenUntil(expires), expires_on: expires, token_type: 'Bearer' } : {}),
   )

@@ -1,5 +1,6 @@
 import type { Grant } from '@leasehold/core'
 import type { CasEntry, CasRecord } from '@leasehold/core/store'
+import { wallTime } from '@leasehold/core/store-kit'
 import {
   type GrantNote,
   LEFT,
@@ -14,7 +15,6 @@ import { fromIdentity, toIdentity } from './holder-identity.js'
 import type { KubernetesObject } from './kubernetes-object.js'
 import type { Layout, Spec } from './layouts/layout.js'
 import { nameAnnotation, objectName } from './object-name.js'
-import { wallClock } from './wall-clock.js'
 
 /** The record in an object, also where another program wrote the object. */
 export function decodeEntry(layout: Layout, { metadata, spec }: KubernetesObject): CasEntry<string> {
@@ -116,5 +116,5 @@ export function rewritten(layout: Layout, leaseName: string, object: KubernetesO
 
 function holdingOf(record: CasRecord): { holder: string; duration: number; now: number } {
   const duration = record.breakPeriod ?? record.ttl
-  return { holder: record.owner === '' ? '' : toIdentity(record), duration, now: wallClock() }
+  return { holder: record.owner === '' ? '' : toIdentity(record), duration, now: wallTime() }
 }

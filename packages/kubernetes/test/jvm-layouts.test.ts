@@ -1,9 +1,9 @@
 import { LeaseConfigurationError } from '@leasehold/core'
+import { wallTime } from '@leasehold/core/store-kit'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { jvmLayout } from '../src/layouts/jvm-layout.js'
-import { wallClock } from '../src/wall-clock.js'
 import { akkaLeases, pekkoLeases } from './support/api-server/test-api-server.js'
 import { call, granted, openStore, startServer } from './support/open-store.js'
 
@@ -16,7 +16,7 @@ describe.each(layouts)('the layout of %s', (layout, kind) => {
   it('has an owner, empty where it is free, and the time of the write in milliseconds', async () => {
     const server = await startServer()
     const store = await openStore(server.port, { layout })
-    const before = wallClock()
+    const before = wallTime()
     const grant = await granted(store, { owner: 'node' })
     const { spec } = server.get(kind, 'job') ?? {}
     expect(spec).toEqual({ owner: `node_${grant.grantId}`, time: expect.any(Number) })
@@ -31,7 +31,7 @@ describe.each(layouts)('the layout of %s', (layout, kind) => {
     const server = await startServer()
     const clock = new VirtualClock()
     // The clock of this JVM is a day slow.
-    server.plant(kind, 'job', { spec: { owner: 'jvm-1', time: wallClock() - 86_400_000 } })
+    server.plant(kind, 'job', { spec: { owner: 'jvm-1', time: wallTime() - 86_400_000 } })
     const store = await openStore(server.port, { layout, clock, jvmHeartbeatTimeout: 60_000 })
     const claim = () => store.acquire({ name: 'job', owner: 'me', grantId: 'g', ttl: 15_000 }, call)
     expect(await claim()).toMatchObject({ granted: false, holder: { owner: 'jvm-1', ttl: 60_000 } })
@@ -45,7 +45,7 @@ describe.each(layouts)('the layout of %s', (layout, kind) => {
     const server = await startServer()
     const store = await openStore(server.port, { layout })
     const grant = await granted(store)
-    server.plant(kind, 'job', { spec: { owner: 'jvm-1', time: wallClock() } })
+    server.plant(kind, 'job', { spec: { owner: 'jvm-1', time: wallTime() } })
     expect(await store.renew(grant, call)).toMatchObject({ reason: 'taken', holder: { owner: 'jvm-1' } })
     expect(await store.release(grant, call)).toMatchObject({ released: false })
     expect(server.get(kind, 'job')?.spec?.owner).toBe('jvm-1')
@@ -53,7 +53,7 @@ describe.each(layouts)('the layout of %s', (layout, kind) => {
 
   it('is free for both sides after either side releases it', async () => {
     const server = await startServer()
-    server.plant(kind, 'job', { spec: { owner: '', time: wallClock() } })
+    server.plant(kind, 'job', { spec: { owner: '', time: wallTime() } })
     const store = await openStore(server.port, { layout })
     const grant = await granted(store)
     await store.release(grant, call)

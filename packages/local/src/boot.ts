@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
 import { uptime } from 'node:os'
 import { type Clock, systemClock } from '@leasehold/core'
-import { monotonicClock, wallClock } from './wall-clock.js'
+import { machineTime, wallTime } from '@leasehold/core/store-kit'
 
 /** If the uptime is ahead of the monotonic clock by at least this, in milliseconds, the machine was suspended. */
 const LEAST_SUSPEND = 20
@@ -33,7 +33,7 @@ export interface BootReadings {
 }
 
 const systemReadings: BootReadings = {
-  monotonic: monotonicClock,
+  monotonic: machineTime,
   uptime: () => uptime() * 1000,
 }
 
@@ -69,7 +69,7 @@ function readBootId(folder: string): string {
     return execFileSync('/usr/sbin/sysctl', ['-n', 'kern.bootsessionuuid'], { encoding: 'utf8' }).trim()
   }
   // Without an id from the kernel, no other clock than the wall clock differs between two starts.
-  return nearestStart(Math.round(wallClock() - uptime() * 1000), readdirSync(folder))
+  return nearestStart(Math.round(wallTime() - uptime() * 1000), readdirSync(folder))
 }
 
 /** The start of one of the files, if it differs from this one only by a correction of the wall clock. */

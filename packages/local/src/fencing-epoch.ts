@@ -1,7 +1,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
+import { wallTime } from '@leasehold/core/store-kit'
 import { misconfigured } from './failure-of.js'
 import type { LeaseFolder } from './lease-folder.js'
-import { wallClock } from './wall-clock.js'
 
 /** How many bits of a token count grants within a millisecond. */
 const TOKEN_BITS = 20n
@@ -35,7 +35,7 @@ export function endOfTokens(epoch: bigint): bigint {
 
 /** The smallest token of this instant of the wall clock. */
 export function tokenNow(): bigint {
-  return firstToken(BigInt(Math.floor(wallClock())))
+  return firstToken(BigInt(Math.floor(wallTime())))
 }
 
 /**
@@ -56,7 +56,7 @@ export function tokenNow(): bigint {
  * the log. The epoch is begun if it is larger than the epochs of all earlier lines. So no two logs have the same epoch, and
  * the largest epoch is never lost. Two writers of one log may begin two epochs within milliseconds of each other.
  */
-export function epochFor(folder: LeaseFolder, name: string, log: string, token: bigint, now = wallClock): bigint {
+export function epochFor(folder: LeaseFolder, name: string, log: string, token: bigint, now = wallTime): bigint {
   const path = folder.file(name)
   for (;;) {
     const begun = readEpochs(path)

@@ -1,11 +1,11 @@
 import { readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { wallTime } from '@leasehold/core/store-kit'
 import type { LocalLeaseStore } from '@leasehold/local'
 import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
-import { wallClock } from '../src/wall-clock.js'
 import { call, claim, granted, openStore } from './support/open-store.js'
 
 const watched = vi.hoisted(() => ({
@@ -72,7 +72,7 @@ describe('several processes that open a folder without a log at the same time', 
     expect(stores).toHaveLength(8)
     for (const [place, store] of stores.entries()) {
       const { fencingToken } = await granted(claim(store, `grant ${place}`, { name: `name ${place}` }))
-      expect(instantOf(fencingToken)).toBeLessThanOrEqual(wallClock())
+      expect(instantOf(fencingToken)).toBeLessThanOrEqual(wallTime())
     }
     expect(readFileSync(join(folder, 'epoch'), 'utf8').trim().split(/\n+/)).toHaveLength(1)
   })

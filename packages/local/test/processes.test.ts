@@ -1,11 +1,11 @@
 import { chmodSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
+import { machineTime } from '@leasehold/core/store-kit'
 import { LocalGuard } from '@leasehold/local'
 import { temporaryFolder } from '@leasehold/testing'
 import { describe, expect, it, vi } from 'vitest'
 import { LeaseFolder } from '../src/lease-folder.js'
 import { RegisterLog } from '../src/register-log.js'
-import { monotonicClock } from '../src/wall-clock.js'
 import { bundle } from './support/bundle.js'
 import { call, openStore } from './support/open-store.js'
 import { Child, canRunAsNobody, type Line, NOBODY } from './support/spawn-child.js'
@@ -25,7 +25,7 @@ describe.concurrent('several processes of one machine', { timeout: 120_000 }, ()
     await waiter.waitFor(isWaiting)
     await holder.waitFor(({ renewed }) => renewed === true)
     await holder.kill('SIGKILL')
-    const killed = monotonicClock()
+    const killed = machineTime()
     const next = await waiter.waitFor(isGranted)
     const last = holder.lines.filter(({ granted, renewed }) => granted === true || renewed === true).at(-1) ?? first
     // A confirmed request was sent at most a time limit before.

@@ -55,7 +55,8 @@ export function findFamilyFault(view: ScenarioView): string | undefined {
     const successor = successorOf(view, token)
     const find = kind === 'remote' ? faultOfChild : faultOfParent
     const fault = successor && find(view, token, successor)
-    if (fault !== undefined) return `${owner} ${fault}: ${successor?.owner} was granted it by ${successor?.fencingToken}`
+    if (fault !== undefined)
+      return `${owner} ${fault}: ${successor?.owner} was granted it by ${successor?.fencingToken}`
     if (kind === 'remote' && graceOf(view, token) === undefined) {
       return `${owner} holds a child of grant ${of}, which declares no grace`
     }

@@ -1,6 +1,6 @@
 import type { BlockBlobClient, ContainerClient } from '@azure/storage-blob'
+import { wallTime } from '@leasehold/core/store-kit'
 import { isStatus } from '../../src/service-answer.js'
-import { wallClock } from './wall-clock.js'
 
 /** The settings of a node of Akka.NET, in milliseconds. */
 export interface AkkaNodeSettings {
@@ -30,17 +30,17 @@ export class AkkaNode {
   }
 
   /** `now` is its wall clock. */
-  async acquire(now = wallClock()): Promise<boolean> {
+  async acquire(now = wallTime()): Promise<boolean> {
     const { body, etag } = await this.#readOrCreate(now)
     if (body.Owner !== '' && !this.hasTimedOut(body, now)) return false
     return await this.#update(this.#settings.owner, etag, now)
   }
 
-  async heartbeat(now = wallClock()): Promise<boolean> {
+  async heartbeat(now = wallTime()): Promise<boolean> {
     return await this.#update(this.#settings.owner, this.#version ?? '', now)
   }
 
-  async release(now = wallClock()): Promise<boolean> {
+  async release(now = wallTime()): Promise<boolean> {
     return await this.#update('', this.#version ?? '', now)
   }
 

@@ -1,4 +1,5 @@
 import { uptime } from 'node:os'
+import { machineTime } from '@leasehold/core/store-kit'
 
 /**
  * An instant on the clocks that all processes of this machine share, in milliseconds since its start. Two clocks: on Linux
@@ -11,7 +12,7 @@ export interface MachineInstant {
 }
 
 export function machineNow(): MachineInstant {
-  const monotonic = Number(process.hrtime.bigint()) / 1e6
+  const monotonic = machineTime()
   // On macOS the monotonic clock goes on during a suspend by itself.
   return { monotonic, boot: process.platform === 'linux' ? uptime() * 1000 : monotonic }
 }

@@ -1,4 +1,5 @@
-import { BOOT_STEP, bootOffset, leadOf, machineTime, systemClock } from './system-clock.js'
+import { machineTime } from './machine-clock.js'
+import { BOOT_STEP, bootOffset, leadOf, systemClock } from './system-clock.js'
 
 /** The signs of life of the user, and of the heartbeat thread: instants. Then how long the machine was suspended. In nanoseconds. */
 const WORDS = 3

@@ -1,6 +1,7 @@
 import { uptime } from 'node:os'
 import { checkOptionNames } from '../errors/option-names.js'
 import type { Clock } from './clock.js'
+import { machineTime, wallTime } from './machine-clock.js'
 
 /** Node turns a longer delay into 1 ms. */
 const MAX_DELAY = 2 ** 31 - 1
@@ -31,7 +32,7 @@ export interface ClockReadings {
 
 const systemReadings: ClockReadings = {
   monotonic: () => performance.now(),
-  wall: () => Date.now(),
+  wall: wallTime,
   // On macOS and Windows libuv's monotonic clock goes on during a suspend by itself; on Linux it stands still.
   boot: process.platform === 'linux' ? () => uptime() * 1000 : undefined,
 }
@@ -64,11 +65,6 @@ export function createSystemClock(readings: ClockReadings = systemReadings): Clo
   }
 
   return { now, schedule, suspended: () => suspended, wall, isVirtual }
-}
-
-/** Milliseconds of the monotonic clock, which may stand still during a suspend. All threads of a process share its origin. */
-export function machineTime(): number {
-  return Number(process.hrtime.bigint()) / 1e6
 }
 
 /**

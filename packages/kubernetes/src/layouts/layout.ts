@@ -1,5 +1,5 @@
+import { wallTime } from '@leasehold/core/store-kit'
 import type { ApiResource } from '../api/api-request.js'
-import { wallClock } from '../wall-clock.js'
 
 const DAY = 86_400_000
 
@@ -40,5 +40,5 @@ export function identityIn(field: unknown): string {
 
 /** Whether a time in a record, in milliseconds since 1970, is more than a day ahead of our clock. */
 export function isOddlyLate(time: number): boolean {
-  return time > wallClock() + DAY
+  return time > wallTime() + DAY
 }

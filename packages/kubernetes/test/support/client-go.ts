@@ -1,9 +1,9 @@
+import { wallTime } from '@leasehold/core/store-kit'
 import { toMicroTime } from '../../src/layouts/lease-layout.js'
-import { wallClock } from '../../src/wall-clock.js'
 
 type Spec = Readonly<Record<string, unknown>>
 
-const now = (): string => toMicroTime(wallClock() * 1_000)
+const now = (): string => toMicroTime(wallTime() * 1_000)
 
 /** The records that client-go's leader election writes. */
 export const clientGo = {

@@ -1,13 +1,14 @@
 /** The program of the tests with several processes: `child.cjs FOLDER MODE …`. */
+
 import { createLease } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
+import { machineTime } from '@leasehold/core/store-kit'
 import { LocalGuard, LocalLeaseStore } from '@leasehold/local'
-import { monotonicClock } from '../../src/wall-clock.js'
 
 const [folder = '', mode, name = 'job'] = process.argv.slice(2)
 
 function print(message: object): void {
-  process.stdout.write(`${JSON.stringify({ ...message, at: monotonicClock() })}\n`)
+  process.stdout.write(`${JSON.stringify({ ...message, at: machineTime() })}\n`)
 }
 
 // The child must not outlive its parent.

@@ -2,21 +2,22 @@
  * `fenced.cjs FOLDER MODE LEASE TTL FENCE`: holds a lease that it never renews, works under it, and writes the time of its
  * last work to the file `LEASE.work`, whatever becomes of the lease. It has worked once before it says that it was granted.
  */
+
 import { openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type CreateLeaseOptions, createLease } from '@leasehold/core'
+import { machineTime } from '@leasehold/core/store-kit'
 import { LocalLeaseStore } from '@leasehold/local'
 // It is a part of the bundle, which is not beside the packages.
 import '@leasehold/self-fence'
-import { monotonicClock } from '../../src/wall-clock.js'
 
 const [folder = '', mode = '', name = '', ttl = '', fence = ''] = process.argv.slice(2)
 const TTL = Number(ttl)
 
 function print(message: object): void {
   // At once: the process may be killed at any instant.
-  writeSync(1, `${JSON.stringify({ ...message, at: monotonicClock() })}\n`)
+  writeSync(1, `${JSON.stringify({ ...message, at: machineTime() })}\n`)
 }
 
 // The child must not outlive its parent.
@@ -26,7 +27,7 @@ const file = openSync(join(folder, `${name}.work`), 'w')
 const time = new Float64Array(1)
 
 function work(): void {
-  time[0] = monotonicClock()
+  time[0] = machineTime()
   writeSync(file, time, 0, 8, 0)
 }
 
@@ -34,7 +35,7 @@ const sleep = new Int32Array(new SharedArrayBuffer(4))
 
 /** Blocks the thread, without taking the time of the machine from other tests. */
 function workWithoutYielding(duration: number): void {
-  for (const end = monotonicClock() + duration; monotonicClock() < end; Atomics.wait(sleep, 0, 0, 1)) work()
+  for (const end = machineTime() + duration; machineTime() < end; Atomics.wait(sleep, 0, 0, 1)) work()
 }
 
 async function workOnAndOn(): Promise<never> {
@@ -97,8 +98,8 @@ const programs: Readonly<Record<string, () => Promise<void>>> = {
   async 'renews, and works on'() {
     await lease.acquire()
     printGrant()
-    const end = monotonicClock() + 1.5 * TTL
-    while (monotonicClock() < end) {
+    const end = machineTime() + 1.5 * TTL
+    while (machineTime() < end) {
       workWithoutYielding(TTL / 10)
       await lease.renew()
     }

@@ -2,13 +2,14 @@
  * `threads.cjs FOLDER COUNT ID`: terminates COUNT threads, each at a random instant, uses the folder itself meanwhile, and
  * prints its grants and errors. The instants are drawn from the seed ID.
  */
+
 import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
 import type { Grant } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
+import { machineTime } from '@leasehold/core/store-kit'
 import { LocalGuard, LocalLeaseStore } from '@leasehold/local'
-import { monotonicClock } from '../../src/wall-clock.js'
 
 const [, program = '', folder = '', count = '0', id = ''] = process.argv
 const THREAD = join(dirname(program), 'thread.cjs')
@@ -21,7 +22,7 @@ const call = new AbortableCall()
 process.stdin.on('end', () => process.exit()).resume()
 
 function print(message: object): void {
-  process.stdout.write(`${JSON.stringify({ ...message, at: monotonicClock() })}\n`)
+  process.stdout.write(`${JSON.stringify({ ...message, at: machineTime() })}\n`)
 }
 
 function printGrant({ name, grantId, fencingToken }: Grant): void {
@@ -69,12 +70,12 @@ async function use(): Promise<number> {
   if (!own.granted) throw new Error('a free lease was refused')
   let longest = 0
   for (let turn = 0; terminated < Number(count); turn += 1) {
-    const before = monotonicClock()
+    const before = machineTime()
     const { renewed } = await store.renew(own.grant, call)
     if (!renewed) print({ error: 'lost', message: 'a grant that is in force was lost' })
-    const middle = monotonicClock()
+    const middle = machineTime()
     guard.transact(`own ${id}`, own.grant.fencingToken, () => {})
-    longest = Math.max(longest, middle - before, monotonicClock() - middle)
+    longest = Math.max(longest, middle - before, machineTime() - middle)
     const outcome = await store.acquire({ name: 'shared', owner: id, grantId: `main ${id} ${turn}`, ttl: 300 }, call)
     if (outcome.granted) {
       printGrant(outcome.grant)

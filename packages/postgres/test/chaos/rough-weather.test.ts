@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '@leasehold/core'
+import { machineTime } from '@leasehold/core/store-kit'
 import { eventually, temporaryFolder } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import type { PostgresServer } from '@leasehold/testing/postgres-server'
 import type { TcpProxy } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { type Contest, Fleet, type Holding, violations } from '../support/fleet.js'
-import { machineTime } from '../support/machine-time.js'
 import { Scene } from '../support/scene.js'
 
 const TIMES = { heartbeatTimeout: 3_000, heartbeatInterval: 500, operationTimeout: 450 }

@@ -1,10 +1,11 @@
 /** A process of its own that contends for leases until its parent ends it: `contender.ts <contest as JSON>`. */
+
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createLease, type StoreLease } from '@leasehold/core'
+import { machineTime } from '@leasehold/core/store-kit'
 import { PostgresLeaseStore } from '@leasehold/postgres'
 import { Pool } from 'pg'
 import type { Contest } from './fleet.js'
-import { machineTime } from './machine-time.js'
 
 const { port, owner, names, times, work, connections, options } = JSON.parse(process.argv[2] ?? '') as Contest
 // It must not outlive its parent.

@@ -1,11 +1,10 @@
 import { defaultLogger, isLocked, type LeaseRecord, type LeaseStore, readLease, type StoreLease } from '@leasehold/core'
 import { guardRandom, readGuarded } from '@leasehold/core/internal'
-import { systemRandom } from '@leasehold/core/store-kit'
+import { systemRandom, wallTime } from '@leasehold/core/store-kit'
 import { roomOf } from '../metadata-room.js'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'
 import { callGuarded } from '../report.js'
 import { pauseUntil } from '../waiting.js'
-import { wallClock } from '../wall-clock.js'
 import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
 import { endedRun, fromMetadata, type ScheduledRun, type ScheduleRecord } from './schedule-record.js'
 import { type TickFate, TickRunner } from './tick-runner.js'
@@ -240,13 +239,13 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
   /** The wall clock; that of the machine if the one of the user fails. */
   #wall(): number {
     const { now } = this.#options
-    if (now === undefined) return wallClock()
+    if (now === undefined) return wallTime()
     const onFailed = (error: unknown): void => this.report(error, 'now() failed')
     const date = readGuarded(now, onFailed)
     const instant = readGuarded(() => (date as Date).getTime(), onFailed)
     if (typeof instant === 'number' && Math.abs(instant) <= LAST_INSTANT) return instant
     this.report(new Error('now() returned an invalid date'), 'now() failed')
-    return wallClock()
+    return wallTime()
   }
 
   /** Reports once that an instance with another plan runs the schedule. */

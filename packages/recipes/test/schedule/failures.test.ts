@@ -1,10 +1,10 @@
 import { type Clock, createLease, LeaseConfigurationError, MemoryLeaseStore, readLease } from '@leasehold/core'
+import { wallTime } from '@leasehold/core/store-kit'
 import { Schedule, type ScheduleOptions, type Tick } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { TickRunner } from '../../src/schedule/tick-runner.js'
-import { wallClock } from '../../src/wall-clock.js'
 import { Fleet, HOUR, MINUTE } from './fleet.js'
 
 const hang = () => new Promise(() => {})
@@ -44,7 +44,7 @@ describe('a schedule whose user code fails', () => {
     const fleet = new Fleet()
     const store = new MemoryLeaseStore({ clock: fleet.server })
     // While now() fails, the time is that of the machine.
-    const start = wallClock()
+    const start = wallTime()
     const anchor = new Date(start)
     const dues: number[] = []
     const work = ({ due }: Tick) => void dues.push((due.getTime() - start) / MINUTE)

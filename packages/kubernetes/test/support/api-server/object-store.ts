@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { wallClock } from '../../../src/wall-clock.js'
+import { wallTime } from '@leasehold/core/store-kit'
 
 /** An object as it stands in the store. */
 export interface StoredObject {
@@ -120,7 +120,7 @@ export class ObjectStore {
 }
 
 function wholeSeconds(): string {
-  return new Date(wallClock()).toISOString().replace(/\.\d+Z$/, 'Z')
+  return new Date(wallTime()).toISOString().replace(/\.\d+Z$/, 'Z')
 }
 
 /** Whether both say the same, in whatever order. */

@@ -1,8 +1,9 @@
 /** A worker of a group in a process of its own: `worker.ts FOLDER OWNER`. Prints its events as lines of JSON. */
+
 import { systemClock } from '@leasehold/core'
+import { machineTime } from '@leasehold/core/store-kit'
 import { LocalLeaseStore } from '@leasehold/local'
 import { type AssignedPartition, PartitionGroup } from '@leasehold/recipes'
-import { monotonicClock } from '../../../../local/src/wall-clock.js'
 
 const [folder = '', owner = ''] = process.argv.slice(2)
 
@@ -19,7 +20,7 @@ async function work(assigned: AssignedPartition): Promise<void> {
   let next = Number.parseInt(position ?? '0', 10)
   while (!signal.aborted) {
     // Before the check: a process that is stopped after it does not look late.
-    const at = monotonicClock()
+    const at = machineTime()
     if (assigned.checkLease()) print({ event: 'worked', partition, token, at })
     next += 1
     if (await assigned.save(String(next))) print({ event: 'saved', partition, token, position: next })
