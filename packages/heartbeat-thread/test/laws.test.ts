@@ -7,7 +7,7 @@ import { threadedLaws, threadedLeases } from './support/threaded-leases.js'
 const memory: StoreSubject = {
   name: 'memory',
   time: 'real',
-  ttl: 8_000,
+  ttl: 12_000,
   serverTime: true,
   start: () => {
     const store = new MemoryLeaseStore()
