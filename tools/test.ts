@@ -2,7 +2,7 @@ import { runTool } from './run-tool.js'
 
 const USAGE = `usage: npm test [-- [NAME…] [ARGUMENT…]]
 
-  npm test                   the tests that take seconds each, and the laws of leases on Redis
+  npm test                   the tests that take seconds each, and those of one Redis server
   npm test -- long           schedules, fleets of processes, and packages as they are published
   npm test -- servers        the stores on real servers
   npm test -- mutants        the deliberate bugs: each has to be noticed
