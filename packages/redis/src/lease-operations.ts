@@ -83,7 +83,7 @@ export class LeaseOperations {
     return this.#openConnection()
   }
 
-  /** The claim takes a place in line if there is an `onAnswer`. */
+  /** The claim takes a place in the queue if there is an `onAnswer`. */
   acquire(
     request: AcquireRequest,
     call: StoreCall,

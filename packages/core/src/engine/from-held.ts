@@ -68,8 +68,8 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
 }
 
 /**
- * The state in which a grant is held, by a request that was sent at `sentAt` and confirmed. With `early`, the next heartbeat
- * is planned at once, by this part of the way to it earlier.
+ * The state in which a grant is held, by a request that was sent at `sentAt` and confirmed. The next heartbeat comes earlier
+ * by the part `early` of the way to it: a random part unless given, as for a new grant.
  */
 export function becomeHeld(
   { op, grant, holdUntil, hasStray }: Pick<Held, 'op' | 'grant' | 'holdUntil' | 'hasStray'>,
@@ -258,7 +258,7 @@ function onConfirmed(state: Held, context: EventContext): Transition {
   const update = call.method === 'update' ? undefined : state.update
   const isSettled = state.changed !== true && update === undefined
   const early = state.phase === 'jeopardy' ? SPREAD * context.random() : 0
-  const renewed = becomeHeld(state, call.sentAt, context, isSettled ? early : undefined)
+  const renewed = becomeHeld(state, call.sentAt, context, early)
   if (isSettled) return { state: renewed, effects }
   // The change, or the update, may have come after the store had renewed the grant.
   const looks = context.rules.manual && update === undefined

@@ -4,7 +4,8 @@ import type { Clock } from '../time/clock.js'
 export interface RequestTransport<Q, A> {
   /**
    * How many requests are under way at most. The engine delays the claims of waiters (`Admission`), but no first claim. A
-   * heartbeat beside 20,000 first claims on Redis took up to 0.25 s, and up to 2.6 s without this bound: all of them were before it.
+   * heartbeat beside 20,000 first claims on Redis took up to 0.25 s, and up to 2.6 s without this bound, because all claims
+   * were sent before it.
    */
   readonly most: number
   /** The operations that wait are divided among the requests that may go, but not into smaller parts than this. */

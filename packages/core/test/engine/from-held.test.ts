@@ -221,7 +221,7 @@ describe('from held, a heartbeat', () => {
         confirmedAt: 1_000,
         validUntil: 1_000 + VALIDITY,
         call: { method: 'renew', sentAt: 1_040, limitAt: 2_040 },
-        heartbeatAt: 1_250,
+        heartbeatAt: 2_000,
       }),
       effects: [
         { type: 'renewed', grant, latency: 40 },

@@ -34,8 +34,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: heartbeats,
-        find: 'becomeHeld(state, call.sentAt, context, isSettled ? early : undefined)',
-        replace: 'becomeHeld(state, context.now, context, isSettled ? early : undefined)',
+        find: 'becomeHeld(state, call.sentAt, context, early)',
+        replace: 'becomeHeld(state, context.now, context, early)',
       },
     ],
     caughtBy: { check: overlap, under: 'fading' },
