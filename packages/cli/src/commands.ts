@@ -12,7 +12,6 @@ export const commands: readonly Command[] = [
   command(declared.verify, async () => (await import('./commands/verify.js')).verifyStore),
   command(declared.migrate, async () => (await import('./commands/migrate.js')).migrateStore),
   command(declared.config, async () => (await import('./commands/config.js')).printConfig),
-  command(declared.durations, async () => (await import('./commands/durations.js')).printDurations),
   command(declared.advise, async () => (await import('./commands/advise.js')).printAdvice),
   command(declared.completion, async () => (await import('./commands/completion.js')).printCompletion),
 ]

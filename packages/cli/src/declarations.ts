@@ -24,13 +24,11 @@ export const storeOptions = {
   },
 } as const satisfies OptionDeclarations
 
-/** The option of every command that prints a result. */
-const outputOption = {
+/** The options of commands that ask a store, and print the answer: `leasehold --help` explains these for all of them. */
+export const answerOptions = {
+  ...storeOptions,
   output: { type: 'choice', short: 'o', words: ['table', 'json'], description: 'The form of the result' },
 } as const satisfies OptionDeclarations
-
-/** The options of commands that ask a store, and print the answer: `leasehold --help` explains these for all of them. */
-export const answerOptions = { ...storeOptions, ...outputOption }
 
 /** The options of commands that set no time limit for the calls to a store. */
 const { timeout: _, ...unlimitedOptions } = answerOptions
@@ -230,15 +228,6 @@ export const config = declareCommand({
     { line: 'leasehold config -c application.conf --path shop.import', description: 'one block' },
     { line: 'leasehold config', description: 'the store that is used without options' },
   ],
-})
-
-export const durations = declareCommand({
-  name: 'durations',
-  summary: 'Show the durations for usual tasks',
-  details: 'The names are those of `durations` in @leasehold/core. For figures of your own, see leasehold advise.',
-  operands: [],
-  options: outputOption,
-  examples: [{ line: 'leasehold durations', description: 'as a table' }],
 })
 
 export const advise = declareCommand({

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { durations, TimeoutSettings } from '@leasehold/core'
+import { TimeoutSettings } from '@leasehold/core'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { type AdviceInput, advise, costOf } from '../src/advice.js'
 import { settingsOf } from '../src/commands/advise.js'
-import { usualDurations } from '../src/commands/durations.js'
 import { TestTerminal } from './support/test-terminal.js'
 
 const figures: fc.Arbitrary<AdviceInput> = fc.record({
@@ -115,20 +114,5 @@ describe('leasehold advise', () => {
   ])('%j is an error', async (options, message) => {
     const { code, errors } = await new TestTerminal().run(`advise ${options}`)
     expect([code, errors]).toEqual([64, expect.stringContaining(message)])
-  })
-})
-
-describe('leasehold durations', () => {
-  it('has all durations of core, within the usual ones', async () => {
-    expect(usualDurations.map(({ name }) => name).sort()).toEqual(Object.keys(durations).sort())
-    for (const { name, shortest, longest } of usualDurations) {
-      expect(durations[name].heartbeatTimeout).toBeGreaterThanOrEqual(shortest)
-      expect(durations[name].heartbeatTimeout).toBeLessThanOrEqual(longest)
-    }
-    const { output } = await new TestTerminal().run('durations')
-    expect(output).toContain('leaderElection\tleader election\t15s\t5s to 15s\tat 30 %\t')
-    expect(output).toContain('reservation\treservation\t1h\t1h to 1d\tby hand\t')
-    const json = JSON.parse((await new TestTerminal().run('durations -o json')).output)
-    expect(json).toContainEqual(expect.objectContaining({ name: 'job', settings: durations.job }))
   })
 })
