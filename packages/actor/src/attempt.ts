@@ -1,6 +1,7 @@
 import { type AcquireOptions, type Lease, type LeaseLost, LeaseUnavailableError } from '@leasehold/core'
+import { shownValue } from '@leasehold/core/internal'
 import type { ControlDetails, ControlType } from './control-event.js'
-import { describe, settingsOf } from './lease-of-actor.js'
+import { settingsOf } from './lease-of-actor.js'
 
 /** The actor of an attempt. */
 export interface AttemptListener {
@@ -87,7 +88,7 @@ export class Attempt {
       // The lease may be held. As after any unknown outcome, it is released.
       this.#release()
       if (this.#phase === 'pending')
-        this.#refuse(this.#unknown(`acquire resolved with ${describe(granted)}, expected true or false`))
+        this.#refuse(this.#unknown(`acquire resolved with ${shownValue(granted)}, expected true or false`))
       return
     }
     const wanted = this.#phase === 'pending'
@@ -120,7 +121,7 @@ export class Attempt {
     }
     const ended = (released: unknown): void => {
       if (typeof released === 'boolean') this.#whenReleased?.()
-      else failed(this.#unknown(`release resolved with ${describe(released)}, expected true or false`))
+      else failed(this.#unknown(`release resolved with ${shownValue(released)}, expected true or false`))
     }
     settle(() => this.#lease.release(), ended, failed)
   }

@@ -1,11 +1,19 @@
 import { type Lease, LeaseConfigurationError, type LeaseLost, type LeaseRecord, type Metadata } from '@leasehold/core'
-import { isLease } from '@leasehold/core/internal'
+import {
+  callGuarded,
+  checkFault,
+  faultOfFunction,
+  faultOfInterval,
+  faultOfLimit,
+  isLease,
+  isThenable,
+  shownValue,
+} from '@leasehold/core/internal'
 import { checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store-kit'
 import type { AnyActorLogic, AnyActorRef, AnyEventObject, EventFromLogic, InputFrom } from 'xstate'
 import { isReserved } from './control-event.js'
-import { describe, isReference, isThenable, type LeaseReference, type LeaseSource } from './lease-of-actor.js'
+import { isReference, type LeaseReference, type LeaseSource } from './lease-of-actor.js'
 import type { LossPolicy } from './loss-policy.js'
-import { onRejection } from './report.js'
 
 /** The policy for a message that arrives while the stash is full. */
 export type StashOverflow = 'drop-newest' | 'drop-oldest' | 'fail'
@@ -143,10 +151,8 @@ export function planFrom<W extends AnyActorLogic>(worker: W, options: LeaseGuard
   checkOptionNames<StashOptions>('stash', stash, { capacity: true, overflow: true })
   const { capacity = DEFAULT_CAPACITY, overflow = 'fail' } = stash
   checkLease(lease)
-  const finite = retryInterval === undefined || (Number.isFinite(retryInterval) && retryInterval > 0)
-  check(finite, 'retryInterval', 'a positive, finite number of milliseconds', retryInterval)
-  check(typeof random === 'function', 'random', 'a function', random)
-  check(typeof wait === 'number' && wait >= 0, 'wait', '0 or more milliseconds', wait)
+  checkFault(faultOfInterval('retryInterval', retryInterval) ?? faultOfFunction('random', random))
+  checkFault(faultOfLimit('wait', wait) ?? faultOfFunction('onDropped', onDropped))
   check(metadata === undefined || isObject(metadata), 'metadata', 'an object of texts', metadata)
   const whole = capacity === Number.POSITIVE_INFINITY || (Number.isSafeInteger(capacity) && capacity > 0)
   check(whole, 'stash.capacity', 'a positive whole number, or Infinity', capacity)
@@ -154,7 +160,6 @@ export function planFrom<W extends AnyActorLogic>(worker: W, options: LeaseGuard
   checkPolicy(standbyPolicies, 'whileAcquiring', whileAcquiring)
   checkPolicy(policies, 'onLeaseLost', onLeaseLost)
   if (drain !== undefined) checkDrain(drain)
-  check(typeof onDropped === 'function', 'onDropped', 'a function', onDropped)
   return {
     worker,
     // The actor does not use the types of the worker's input and events. It only forwards them.
@@ -174,7 +179,11 @@ export function planFrom<W extends AnyActorLogic>(worker: W, options: LeaseGuard
 
 function checkLease(lease: unknown): void {
   // The actor reports the rejection when it starts.
-  if (isThenable(lease)) onRejection(lease, () => {})
+  if (isThenable(lease))
+    callGuarded(
+      () => lease,
+      () => {},
+    )
   const fits = isLease(lease) || isThenable(lease) || isReference(lease) || typeof lease === 'function'
   const wanted = 'a Lease, a promise for one, { provider, name, configPath, owner? }, or a function that makes one'
   check(fits, 'lease', wanted, lease)
@@ -207,5 +216,5 @@ function isLogic(value: unknown): boolean {
 }
 
 function check(fits: boolean, option: string, wanted: string, given: unknown): void {
-  if (!fits) throw new LeaseConfigurationError(`${option} must be ${wanted}, not ${describe(given)}`)
+  if (!fits) throw new LeaseConfigurationError(`${option} must be ${wanted}, not ${shownValue(given)}`)
 }

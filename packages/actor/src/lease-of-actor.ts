@@ -5,7 +5,7 @@ import {
   LeaseTimeoutError,
   LeaseUnavailableError,
 } from '@leasehold/core'
-import { isLease } from '@leasehold/core/internal'
+import { isLease, isThenable, shownValue } from '@leasehold/core/internal'
 import type { AnyActorRef } from 'xstate'
 
 /** A lease of a configuration: `provider.getLease(name, configPath, owner)`. */
@@ -65,22 +65,6 @@ export function isReference(value: unknown): value is LeaseReference {
   return typeof getLease === 'function' && texts.every((text) => typeof text === 'string')
 }
 
-export function isThenable(value: unknown): value is PromiseLike<unknown> {
-  try {
-    return typeof (Object(value) as { then?: unknown }).then === 'function'
-  } catch {
-    // A getter or a proxy that throws.
-    return false
-  }
-}
-
-/** Describes a value for an error. Objects are named by type only, because they can contain secrets. */
-export function describe(value: unknown): string {
-  if (value instanceof Promise) return 'a promise'
-  if (typeof value === 'function') return 'a function'
-  return typeof value === 'object' && value !== null ? 'an object' : String(value)
-}
-
 /** The settings of a lease, with defaults. A custom lease may have no settings, or settings that throw. */
 export function settingsOf(lease: Lease | undefined): { name: string; owner: string; retryInterval?: number } {
   try {
@@ -103,7 +87,7 @@ function give(source: LeaseSource, actor: ActorOfLease): unknown {
 function checkedLease(given: unknown): Lease {
   if (isLease(given)) return given
   throw new LeaseConfigurationError(
-    `the option 'lease' gave ${describe(given)}: give, return or resolve with an object with the methods acquire, release ` +
+    `the option 'lease' gave ${shownValue(given)}: give, return or resolve with an object with the methods acquire, release ` +
       'and checkLease, such as the result of createLease',
   )
 }

@@ -1,6 +1,5 @@
 import { LeaseConfigurationError, type LeaseLost } from '@leasehold/core'
-import { describe } from './lease-of-actor.js'
-import { onRejection } from './report.js'
+import { callGuarded, shownValue } from '@leasehold/core/internal'
 
 /** The decision after a loss. */
 export type LossPolicy = 'stop' | 'reacquire'
@@ -15,8 +14,11 @@ export function decideAfter(
   try {
     const decision = policy(lost)
     if (decision === 'stop' || decision === 'reacquire') return decision
-    onRejection(decision, () => {})
-    throw new LeaseConfigurationError(`onLeaseLost must return 'stop' or 'reacquire', not ${describe(decision)}`)
+    callGuarded(
+      () => decision,
+      () => {},
+    )
+    throw new LeaseConfigurationError(`onLeaseLost must return 'stop' or 'reacquire', not ${shownValue(decision)}`)
   } catch (error) {
     log('onLeaseLost failed, so the actor ends', error)
     return 'stop'

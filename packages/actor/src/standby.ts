@@ -1,7 +1,7 @@
 import type { Lease, LeaseRecord } from '@leasehold/core'
+import { callGuarded } from '@leasehold/core/internal'
 import type { AnyEventObject } from 'xstate'
 import type { StandbyPolicy } from './lease-guarded-options.js'
-import { callGuarded } from './report.js'
 import type { Stash } from './stash.js'
 
 /**

@@ -1,6 +1,6 @@
+import { callGuarded } from '@leasehold/core/internal'
 import type { AnyEventObject } from 'xstate'
 import type { DropReason, GuardedPlan } from './lease-guarded-options.js'
-import { callGuarded } from './report.js'
 
 /** The error of a guarded actor that receives a message while its stash is full, with the overflow policy `fail`. */
 export class StashOverflowError extends Error {

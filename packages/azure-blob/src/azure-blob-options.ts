@@ -1,6 +1,8 @@
-import { type Clock, LeaseConfigurationError } from '@leasehold/core'
-import { type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
+import type { Clock } from '@leasehold/core'
+import { misconfiguredFor, type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
 import type { ClientRequestId } from './client-request-ids.js'
+
+export const misconfigured = misconfiguredFor('azure-blob')
 
 /** Options of an {@link AzureBlobLeaseStore}. */
 export interface AzureBlobLeaseStoreOptions {
@@ -130,31 +132,28 @@ const ways = ['connectionString', 'accountKey', 'sasToken', 'credential'] as con
 export function checkOptions(options: AzureBlobOptions): void {
   const { account, endpoint, layout, resource, names, metadata } = options
   if (layout === 'akka' && resource === 'container') {
-    throw wrong('layout = akka keeps leases in blobs: it excludes resource = container')
+    throw misconfigured('layout = akka keeps leases in blobs: it excludes resource = container')
   }
   if (layout === 'akka' && (names === 'exact' || metadata === false)) {
-    throw wrong('layout = akka has names and records of its own: leave out names and metadata')
+    throw misconfigured('layout = akka has names and records of its own: leave out names and metadata')
   }
   if (layout === 'akka' && options.clientRequestId !== undefined) {
-    throw wrong('clientRequestId is for native leases: leave it out with layout = akka')
+    throw misconfigured('clientRequestId is for native leases: leave it out with layout = akka')
   }
   const chosen = ways.filter((way) => options[way] !== undefined)
   const [way] = chosen
   if (way === undefined || chosen.length > 1) {
     const found = chosen.length === 0 ? 'none is' : `${chosen.join(' and ')} are`
-    throw wrong(`give exactly one of connectionString, accountKey, sasToken and credential: ${found} given`)
+    throw misconfigured(`give exactly one of connectionString, accountKey, sasToken and credential: ${found} given`)
   }
   if (way === 'connectionString') return
   if (account === undefined && (endpoint === undefined || way === 'accountKey')) {
-    throw wrong(`${way} needs account: the name of the storage account`)
+    throw misconfigured(`${way} needs account: the name of the storage account`)
   }
   if (endpoint === undefined) return
-  if (!URL.canParse(endpoint)) throw wrong('endpoint must be an address such as https://name.blob.core.windows.net')
+  if (!URL.canParse(endpoint))
+    throw misconfigured('endpoint must be an address such as https://name.blob.core.windows.net')
   if (way === 'credential' && new URL(endpoint).protocol !== 'https:') {
-    throw wrong('endpoint must start with https: a credential sends a token, which must be encrypted')
+    throw misconfigured('endpoint must start with https: a credential sends a token, which must be encrypted')
   }
-}
-
-export function wrong(message: string, cause?: unknown): LeaseConfigurationError {
-  return new LeaseConfigurationError(message, { store: 'azure-blob', cause })
 }

@@ -1,7 +1,7 @@
 import type { BlobServiceClient, ContainerClient } from '@azure/storage-blob'
 import { type LeaseConfigurationError, LeaseNameError, type LeaseState } from '@leasehold/core'
 import { decodeLeaseName, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store-kit'
-import { wrong } from './azure-blob-options.js'
+import { misconfigured } from './azure-blob-options.js'
 import { LeaseResource } from './lease-resource.js'
 import { isStatus } from './service-answer.js'
 import { type BlobMetadata, type LeaseStatus, nameIn } from './stored-grant.js'
@@ -140,7 +140,7 @@ export class LeaseResources {
 }
 
 function invalid(prefix: string, reason: string): LeaseConfigurationError {
-  return wrong(`the prefix '${prefix}' is invalid: ${reason}`)
+  return misconfigured(`the prefix '${prefix}' is invalid: ${reason}`)
 }
 
 /**

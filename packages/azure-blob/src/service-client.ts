@@ -1,5 +1,5 @@
 import type { BlobServiceClient as ServiceClient } from '@azure/storage-blob'
-import { type AzureBlobOptions, wrong } from './azure-blob-options.js'
+import { type AzureBlobOptions, misconfigured } from './azure-blob-options.js'
 
 /** The engine repeats failed requests while the lease is valid; the SDK would repeat them for longer. */
 const pipeline = { retryOptions: { maxTries: 1 } }
@@ -33,7 +33,7 @@ function fromConnectionString(client: typeof ServiceClient, connectionString: st
     return client.fromConnectionString(connectionString, pipeline)
   } catch {
     // The message of the SDK can quote the string with its key.
-    throw wrong(
+    throw misconfigured(
       'connectionString is invalid: copy all of it, as in DefaultEndpointsProtocol=https;AccountName=…;AccountKey=…',
     )
   }
@@ -43,6 +43,6 @@ async function importIdentity(): Promise<typeof import('@azure/identity')> {
   try {
     return await import('@azure/identity')
   } catch (cause) {
-    throw wrong('credential needs the package @azure/identity: npm install @azure/identity', cause)
+    throw misconfigured('credential needs the package @azure/identity: npm install @azure/identity', cause)
   }
 }

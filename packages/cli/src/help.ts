@@ -1,3 +1,4 @@
+import { wrapped } from '@leasehold/core/internal'
 import {
   type CommandDeclaration,
   type OptionDeclaration,
@@ -93,9 +94,4 @@ function flagsOf(name: string, option: OptionDeclaration): string {
 function aligned(rows: readonly (readonly [string, string])[]): string[] {
   const width = Math.max(0, ...rows.map(([first]) => first.length))
   return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}`)
-}
-
-/** The lines of a text, broken between words. */
-function wrapped(text: string, width: number): string[] {
-  return (text.match(new RegExp(`.{1,${width}}(?: |$)`, 'gu')) ?? []).map((line) => line.trimEnd())
 }

@@ -1,12 +1,15 @@
 import type { Agent } from 'node:http'
-import { type Clock, LeaseConfigurationError } from '@leasehold/core'
+import type { Clock } from '@leasehold/core'
 import {
   checkedTexts,
+  misconfiguredFor,
   type OptionNames,
   type OptionsOf,
   ProviderOptions,
   readOptionFile,
 } from '@leasehold/core/store-kit'
+
+export const misconfigured = misconfiguredFor('consul')
 
 /** The options of the block `leasehold.consul`. After a change: `npm run docs:update`. */
 export const consulOptions = new ProviderOptions('consul', {
@@ -92,11 +95,6 @@ export const optionNames: OptionNames<ConsulLeaseStoreOptions> = {
   agent: true,
   clock: true,
   random: true,
-}
-
-/** The error for an option or a setting; the message says which one to change. */
-export function misconfigured(message: string, cause?: unknown): LeaseConfigurationError {
-  return new LeaseConfigurationError(message, { store: 'consul', cause })
 }
 
 const LOCAL = ['http://127.0.0.1:8500'] as const

@@ -10,21 +10,34 @@ export {
 export { Outage } from './engine/outage.js'
 export { remainingOf } from './engine/pauses.js'
 export { type FenceMaker, type ProcessFence, provideFence } from './engine/self-fence.js'
+export { isDefinitive } from './errors/lease-error.js'
+export {
+  checkFault,
+  faultOfFlag,
+  faultOfFunction,
+  faultOfInterval,
+  faultOfLimit,
+  faultOfPause,
+  faultOfSignal,
+} from './errors/option-faults.js'
 export { reasonOf, shownLines, shownText, shownValue } from './errors/shown-value.js'
 export { suggestionFor } from './errors/suggestion.js'
 export { checkWork } from './lease/check-work.js'
 export { extendHeld, heldOf } from './lease/held.js'
 export { isLease } from './lease/is-lease.js'
 export { Caller, SharedCallers } from './lease/shared-callers.js'
+export { originOf, originText } from './provider/config-source.js'
 export { toLeaseSettings } from './provider/lease-block.js'
 export { loadFactory } from './provider/load-factory.js'
 export { toMilliseconds } from './settings/duration.js'
 export { acknowledgeTime, askBefore } from './settings/fence-times.js'
 export { createOwner } from './settings/owner.js'
 export { checkOwner } from './store/lease-name.js'
-export { checkMetadata } from './store/metadata.js'
+export { isCount } from './store/lease-record.js'
+export { checkMetadata, roomOf } from './store/metadata.js'
 export { Alarm } from './store-kit/alarm.js'
 export { onSignal } from './store-kit/on-signal.js'
+export { wrapped } from './store-kit/provider-options.js'
 export { createLeaseOptionNames, type LeaseParts, leaseOptionsOf, leaseParts } from './store-lease/create-lease.js'
 export { withinTime } from './store-lease/operations.js'
 export { isPlainStoreLease, isStoreLease } from './store-lease/store-lease.js'
@@ -33,4 +46,5 @@ export { inTime, settledInTime } from './time/in-time.js'
 export { keepAlive, keptAlive } from './time/keep-alive.js'
 export { createTimeMemory, SharedTime, type TimeMemory } from './time/shared-time.js'
 export { BOOT_STEP, type ClockReadings, createSystemClock } from './time/system-clock.js'
-export { guardClock, guardRandom, readGuarded } from './user-code/guarded-calls.js'
+export { callGuarded, guardClock, guardRandom, isThenable, readGuarded } from './user-code/guarded-calls.js'
+export { logSafely } from './user-code/logger.js'

@@ -25,6 +25,7 @@ export {
 export { RecentMap } from './store-kit/recent-map.js'
 export { type Operation, Requests, type RequestTransport } from './store-kit/requests.js'
 export { inRounds } from './store-kit/rounds.js'
+export { closedError, misconfiguredFor } from './store-kit/store-errors.js'
 export { Subscription, type SubscriptionSource } from './store-kit/subscription.js'
 export { untilAborted } from './store-kit/until-aborted.js'
 export { AbortListeners } from './time/abort-listeners.js'

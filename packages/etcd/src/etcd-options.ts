@@ -1,5 +1,6 @@
-import { LeaseConfigurationError } from '@leasehold/core'
-import { type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
+import { misconfiguredFor, type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
+
+export const misconfigured = misconfiguredFor('etcd')
 
 /** The options of a block with `lease-class = "@leasehold/etcd"`. */
 export const etcdOptions = new ProviderOptions('etcd', {
@@ -21,7 +22,3 @@ export const etcdOptions = new ProviderOptions('etcd', {
 
 /** The options of a block, in the camel case of the code; absent options are `undefined`. */
 export type EtcdOptions = OptionsOf<(typeof etcdOptions)['declarations']>
-
-export function wrong(message: string, cause?: unknown): LeaseConfigurationError {
-  return new LeaseConfigurationError(message, { store: 'etcd', cause })
-}

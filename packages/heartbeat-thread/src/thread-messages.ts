@@ -1,5 +1,5 @@
-import type { Grant, LeaseStore } from '@leasehold/core'
-import type { TimeMemory } from '@leasehold/core/internal'
+import type { LeaseStore } from '@leasehold/core'
+import type { GrantToKeep, TimeMemory } from '@leasehold/core/internal'
 import type { RenewOutcome, StoreLimits } from '@leasehold/core/store'
 import type { DeadlineSpec } from './kept-deadline.js'
 import type { PortableError } from './portable-error.js'
@@ -28,14 +28,8 @@ export interface StoreSpec {
 }
 
 /** A grant to be kept. Instants are on the shared time; see `GrantToKeep` of core. */
-export interface KeepSpec {
+export interface KeepSpec extends Omit<GrantToKeep, 'deadline'> {
   readonly slot: number
-  readonly grant: Grant
-  readonly confirmedAt: number
-  readonly validity: number
-  readonly holdUntil: number
-  readonly heartbeatAfter: number
-  readonly timeout: number
   /** For how long the grant is renewed while its user shows no sign of life, in milliseconds. */
   readonly unresponsiveAfter: number
   readonly fence: DeadlineSpec | undefined

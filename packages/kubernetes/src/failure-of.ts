@@ -5,10 +5,13 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
+import { misconfiguredFor } from '@leasehold/core/store-kit'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import type { ApiResource } from './api/api-request.js'
 import { roleFor, VERBS, type Verb } from './api/role.js'
 import { type Refuser, refuserOf } from './forbidden.js'
+
+export const misconfigured = misconfiguredFor('kubernetes')
 
 /** A request to the API server that failed, for its error. */
 export interface FailedRequest {
@@ -113,11 +116,6 @@ function refusal(
         details,
       )
   }
-}
-
-/** The error for an option or a setting; the message says which one to change. */
-export function misconfigured(message: string, cause?: unknown): LeaseConfigurationError {
-  return new LeaseConfigurationError(message, { store: 'kubernetes', cause })
 }
 
 /** The error for a request without an answer. */

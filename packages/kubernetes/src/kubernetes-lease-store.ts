@@ -1,4 +1,5 @@
 import { defaultLogger, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import { checkFault, faultOfInterval } from '@leasehold/core/internal'
 import { AbortableCall, type CasStoreOptions } from '@leasehold/core/store'
 import { CasLeaseStore, checkOptionNames, systemRandom } from '@leasehold/core/store-kit'
 import { ApiClient } from './api/api-client.js'
@@ -106,7 +107,7 @@ function jvmChoice(group: JvmGroup, options: KubernetesLeaseStoreOptions, longes
   return { layout: jvmLayout(group, timeout), minTtl: MIN_TTL, maxTtl: Math.min(maxTtl, longest), longest }
 }
 
-function positive(option: string, value: unknown): number {
-  if (typeof value === 'number' && value > 0 && value < Number.POSITIVE_INFINITY) return value
-  throw misconfigured(`${option} must be a positive, finite number of milliseconds, not ${String(value)}`)
+function positive(option: string, value: number): number {
+  checkFault(faultOfInterval(option, value), { store: 'kubernetes' })
+  return value
 }

@@ -1,12 +1,10 @@
-import { LeaseConfigurationError, LeaseError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import { misconfiguredFor } from '@leasehold/core/store-kit'
+
+export const misconfigured = misconfiguredFor('local')
 
 const permissions: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM', 'EROFS'])
 const paths: ReadonlySet<unknown> = new Set(['EEXIST', 'ENOTDIR', 'EISDIR', 'ENAMETOOLONG'])
-
-/** The error for an option, a platform or a folder that cannot be used; the message says what to change. */
-export function misconfigured(message: string, cause?: unknown): LeaseConfigurationError {
-  return new LeaseConfigurationError(message, { store: 'local', cause })
-}
 
 /** The typed error for an error of the file system. */
 export function failureOf(error: unknown, path: string): LeaseError {

@@ -12,6 +12,7 @@ import {
 } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { LeaseUnavailableError } from '@leasehold/core'
+import { shownValue } from '@leasehold/core/internal'
 import { databaseFile } from './boot.js'
 import { failureOf, misconfigured } from './failure-of.js'
 import { networkFileSystem } from './network-file-systems.js'
@@ -57,7 +58,9 @@ export class LeaseFolder {
    */
   constructor({ folder, mode = DEFAULT_MODE, statfs = statfsSync }: LeaseFolderOptions) {
     if (typeof folder !== 'string' || folder === '') {
-      throw misconfigured(`folder must be the path of a folder on a local disk, not ${describe(folder)}`)
+      throw misconfigured(
+        `folder must be the path of a folder on a local disk, not ${folder === '' ? 'an empty text' : shownValue(folder)}`,
+      )
     }
     if (!Number.isInteger(mode) || mode < 0 || mode > 0o7777) {
       throw misconfigured(`mode must be permission bits such as 0o700 or 0o770, not ${String(mode)}`)
@@ -180,8 +183,4 @@ function permissionsOf(mode: number): number {
   const group = (mode & 0o030) === 0o030 ? 0o060 : 0
   const others = (mode & 0o003) === 0o003 ? 0o006 : 0
   return group | others
-}
-
-function describe(folder: unknown): string {
-  return folder === '' ? 'an empty string' : folder === null ? 'null' : typeof folder
 }

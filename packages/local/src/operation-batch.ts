@@ -1,5 +1,6 @@
-import { LeaseError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseError } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
+import { closedError } from '@leasehold/core/store-kit'
 import { failureOf } from './failure-of.js'
 import type { LeaseChange, LeaseEntry } from './lease-entry.js'
 import type { Proposal } from './lease-operations.js'
@@ -57,7 +58,7 @@ export class OperationBatch {
 
   /** Rejects all operations that wait. */
   close(): void {
-    this.#rejectAll(new LeaseUnavailableError('the local store is closed: open a new one', { store: 'local' }))
+    this.#rejectAll(closedError('local'))
   }
 
   #schedule(): void {

@@ -56,7 +56,3 @@ function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
   return error instanceof Error ? error.message : String(error)
 }
-
-export function closedError(): LeaseUnavailableError {
-  return new LeaseUnavailableError('the postgres store is closed: open a new one', { store: 'postgres' })
-}

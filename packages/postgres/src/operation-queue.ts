@@ -1,9 +1,9 @@
 import type { Clock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
-import { backoff, Requests } from '@leasehold/core/store-kit'
+import { backoff, closedError, Requests } from '@leasehold/core/store-kit'
 import { callsOf, UNANSWERED } from './calls.js'
 import type { ClientAdapter } from './client/connection.js'
-import { closedError, failureOf, sqlStateOf } from './failure-of.js'
+import { failureOf, sqlStateOf } from './failure-of.js'
 import type { Operation, Query } from './operation.js'
 import { jsonLiteral } from './sql-text.js'
 import type { SqlNames } from './table-names.js'
@@ -76,7 +76,7 @@ export class OperationQueue {
 
   /** Rejects all operations, and abandons those under way. */
   close(): void {
-    this.#requests.close(closedError())
+    this.#requests.close(closedError('postgres'))
   }
 
   async #send(operations: readonly Operation[], call: StoreCall): Promise<void> {

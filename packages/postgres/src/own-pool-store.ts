@@ -2,7 +2,7 @@ import { rootCertificates } from 'node:tls'
 import { type OpenContext, readOptionFile } from '@leasehold/core/store-kit'
 import pg from 'pg'
 import { PostgresLeaseStore } from './postgres-lease-store.js'
-import { type PostgresOptions, wrong } from './postgres-options.js'
+import { misconfigured, type PostgresOptions } from './postgres-options.js'
 
 /** How long a connection may take to open, in milliseconds: a silent server must not use up the pool. */
 const CONNECT_TIMEOUT = 10_000
@@ -15,8 +15,9 @@ export class OwnPoolStore extends PostgresLeaseStore {
 
   constructor(options: PostgresOptions, { clock, random }: Pick<OpenContext, 'clock' | 'random'>) {
     const { url, listen = true, listenUrl, schema, table, poolSize = POOL_SIZE } = options
-    if (!(Number.isInteger(poolSize) && poolSize >= 1)) throw wrong(`pool-size must be 1 or more, not ${poolSize}`)
-    if (!listen && listenUrl !== undefined) throw wrong('listen-url needs listen = on: remove one of them')
+    if (!(Number.isInteger(poolSize) && poolSize >= 1))
+      throw misconfigured(`pool-size must be 1 or more, not ${poolSize}`)
+    if (!listen && listenUrl !== undefined) throw misconfigured('listen-url needs listen = on: remove one of them')
     const pool = openPool('url', url, options, poolSize)
     // It opens no connection: the store takes its settings.
     const listening = listenUrl === undefined ? undefined : openPool('listen-url', listenUrl, options, 1)
@@ -51,7 +52,7 @@ function openPool(key: string, url: string | undefined, options: PostgresOptions
 /** The error must not show the URL: it may have a password in it. */
 function checkUrl(key: string, url: string): void {
   if (/^postgres(ql)?:\/\//.test(url) && URL.canParse(url)) return
-  throw wrong(`${key} must be like postgres://[user[:password]@]host[:port]/database`)
+  throw misconfigured(`${key} must be like postgres://[user[:password]@]host[:port]/database`)
 }
 
 /** In pg, a URL replaces the options beside it, also those that it does not have. */

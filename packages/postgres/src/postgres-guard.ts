@@ -3,7 +3,7 @@ import { Fence, type FencingGuard, type GuardOptions } from '@leasehold/core/sto
 import { AbortListeners, checkOptionNames, untilAborted } from '@leasehold/core/store-kit'
 import { runIn, type Transaction } from './client/transaction.js'
 import { failureOf, sqlStateOf } from './failure-of.js'
-import { wrong } from './postgres-options.js'
+import { misconfigured } from './postgres-options.js'
 import { jsonLiteral, toColumn } from './sql-text.js'
 import { SqlNames, type TableNames } from './table-names.js'
 
@@ -75,7 +75,7 @@ export class PostgresGuard implements FencingGuard {
   ): Promise<number> {
     const fence = new Fence('postgres', table, fencingToken, options, ['where', 'column'])
     const { where, column = 'fencing_token' } = options
-    if (Object.keys(where).length === 0) throw wrong('where must name the rows to fence, such as { id: 7 }')
+    if (Object.keys(where).length === 0) throw misconfigured('where must name the rows to fence, such as { id: 7 }')
     const values = Object.entries(where).map(([key, value]) => [key, value === null ? null : String(value)])
     const args = [
       `${textLiteral(table)}::regclass`,
@@ -111,7 +111,7 @@ export class PostgresGuard implements FencingGuard {
     }
     const { idleLimit = null } = options
     if (idleLimit !== null && !(Number.isInteger(idleLimit) && idleLimit > 0)) {
-      throw wrong(`idleLimit must be a whole number of milliseconds, not ${idleLimit}`)
+      throw misconfigured(`idleLimit must be a whole number of milliseconds, not ${idleLimit}`)
     }
     const call = `"leasehold"."leases_guard"(${textLiteral(toColumn(name))}, ${token}, ${idleLimit})`
     const action = `the guard of lease '${name}'`
@@ -122,7 +122,7 @@ export class PostgresGuard implements FencingGuard {
       return new LeaseLostError(message, { ...details, reason: 'taken' })
     })
     if (alone !== true && alone !== 't') return
-    throw wrong(
+    throw misconfigured(
       `${action} was not called within a transaction, so that it ended with its statement: begin one, call the guard in ` +
         'it, write, and commit',
     )
@@ -164,7 +164,7 @@ function toError(error: unknown, { action, leaseName }: Guarding, toLoss: ToLoss
     const loss = toLoss(state, (cause as { detail?: unknown }).detail)
     if (loss !== undefined) return Object.assign(loss, { cause: error })
     if (state === UNDER_SAVEPOINT) {
-      return wrong(
+      return misconfigured(
         `${action} was called under a savepoint, whose rollback would end it: call it first in the outermost transaction, ` +
           'then nested ones are protected too',
         error,

@@ -1,5 +1,5 @@
 import { providerFactory } from '@leasehold/core/store-kit'
-import { postgresOptions, wrong } from './postgres-options.js'
+import { misconfigured, postgresOptions } from './postgres-options.js'
 
 /**
  * The factory that `lease-class = "@leasehold/postgres"` loads. All leases of one provider with the same options share a store
@@ -15,6 +15,6 @@ async function loadPools(): Promise<typeof import('./own-pool-store.js')> {
     return await import('./own-pool-store.js')
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw cause
-    throw wrong('a configuration of @leasehold/postgres needs pg: npm install pg', cause)
+    throw misconfigured('a configuration of @leasehold/postgres needs pg: npm install pg', cause)
   }
 }

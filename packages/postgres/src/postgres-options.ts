@@ -1,5 +1,6 @@
-import { LeaseConfigurationError } from '@leasehold/core'
-import { type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
+import { misconfiguredFor, type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
+
+export const misconfigured = misconfiguredFor('postgres')
 
 /** The options of a block with `lease-class = "@leasehold/postgres"`. */
 export const postgresOptions = new ProviderOptions('postgres', {
@@ -36,7 +37,3 @@ export const postgresOptions = new ProviderOptions('postgres', {
 
 /** The options of a block, in the camel case of the code; absent options are `undefined`. */
 export type PostgresOptions = OptionsOf<(typeof postgresOptions)['declarations']>
-
-export function wrong(message: string, cause?: unknown): LeaseConfigurationError {
-  return new LeaseConfigurationError(message, { store: 'postgres', cause })
-}

@@ -1,4 +1,4 @@
-import { wrong } from './postgres-options.js'
+import { misconfigured } from './postgres-options.js'
 
 /** Where the leases are kept. */
 export interface TableNames {
@@ -42,7 +42,7 @@ export class SqlNames {
 
 function checked(option: string, name: unknown, longest: number): string {
   if (typeof name === 'string' && name.length <= longest && /^[A-Za-z_][\w$]*$/.test(name)) return name
-  throw wrong(
+  throw misconfigured(
     `${option} must be up to ${longest} letters, digits, underscores and dollars, and begin with a letter or an underscore; not ${JSON.stringify(name)}`,
   )
 }

@@ -1,9 +1,8 @@
 import type { Clock } from '@leasehold/core'
 import type { AbortableCall } from '@leasehold/core/store'
-import { MessageListeners, pause, Subscription, untilAborted } from '@leasehold/core/store-kit'
+import { closedError, MessageListeners, pause, Subscription, untilAborted } from '@leasehold/core/store-kit'
 import { nanoid } from 'nanoid'
 import type { ClientAdapter, Notifications } from './client/connection.js'
-import { closedError } from './failure-of.js'
 
 /** The pauses before a broken subscription is renewed, in milliseconds; half of each is random. */
 const FIRST_PAUSE = 50
@@ -53,7 +52,7 @@ export class Turns {
   }
 
   close(): void {
-    this.#subscription.close(closedError())
+    this.#subscription.close(closedError('postgres'))
     this.messages.close()
   }
 
@@ -67,7 +66,7 @@ export class Turns {
       onEnd: () => call.abort(new Error('the connection has ended')),
     }
     const notifications = await this.#adapter.listen?.(this.channel, events, call)
-    if (notifications === undefined) throw closedError()
+    if (notifications === undefined) throw closedError('postgres')
     call.onAbort(() => notifications.close())
     // A pooler between here and the server may forget the subscription.
     await untilAborted(this.#operations.run(`select pg_notify('${this.channel}', '${ECHO}')`, call), call)

@@ -1,13 +1,6 @@
 import { LeaseConfigurationError, type LeaseStore, type Metadata } from '@leasehold/core'
+import { roomOf } from '@leasehold/core/internal'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
-
-/** The size of the metadata of a record, in bytes, unless a store says otherwise. */
-const USUAL_ROOM = 4_096
-
-/** How many bytes of metadata a record of the store has room for. */
-export function roomOf({ limits }: LeaseStore): number {
-  return limits.metadata ?? USUAL_ROOM
-}
 
 /** The size of metadata, in bytes, as the limits of stores count it. */
 export function sizeOf(metadata: Metadata): number {
@@ -23,7 +16,7 @@ export function checkMetadataRoom(
   { advice = 'use a shorter owner', ...details }: LeaseErrorDetails & { readonly advice?: string } = {},
 ): void {
   const { kind = 'custom' } = store
-  const [room, needed] = [roomOf(store), sizeOf(smallest)]
+  const [room, needed] = [roomOf(store.limits), sizeOf(smallest)]
   if (store.update !== undefined && room >= needed) return
   throw new LeaseConfigurationError(
     store.update === undefined || room === 0

@@ -7,12 +7,10 @@ import {
   LeaseUnavailableError,
   type StoreLease,
 } from '@leasehold/core'
-import { checkWork } from '@leasehold/core/internal'
+import { checkFault, checkWork, faultOfLimit, faultOfSignal, roomOf } from '@leasehold/core/internal'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
-import { checkDuration, checkSignal } from './acquire-options.js'
 import { KeyedLeases } from './keyed-leases.js'
-import { roomOf } from './metadata-room.js'
 import { checkMarks, createMark, type Mark, markFrom, outcomeOf } from './once-mark.js'
 import { Recipe } from './recipe.js'
 import { type RecipeOptions, recipeOptionNames } from './recipe-options.js'
@@ -87,8 +85,7 @@ export class Once extends Recipe {
     const details = { leaseName: key, owner: this.#owner }
     checkWork('the work of Once.run', work, details)
     const { wait = 0, signal } = options
-    checkDuration('wait', wait, details)
-    checkSignal(signal, details)
+    checkFault(faultOfLimit('wait', wait) ?? faultOfSignal(signal), details)
     signal?.throwIfAborted()
     return await this.#use(key, async (lease) => {
       const mark = (await this.#readMark(key)) ?? (await this.#complete(key, lease, work, { wait, signal }))
@@ -156,7 +153,7 @@ export class Once extends Recipe {
         const outcome = await work(held)
         // The grant may be lost, and another run of this object may have the lease by now: the work counts for nothing.
         held.signal.throwIfAborted()
-        written = createMark(outcome, this.#owner, roomOf(this.#leases.store))
+        written = createMark(outcome, this.#owner, roomOf(this.#leases.store.limits))
         // The name stays locked until the store has confirmed the mark.
         isConfirmed = await lease.update(written)
         if (!isConfirmed) throw new LeaseLostError('the lease ended first', { reason: 'expired' })

@@ -1,4 +1,4 @@
-import { type CreateLeaseOptions, LeaseConfigurationError } from '@leasehold/core'
+import type { CreateLeaseOptions } from '@leasehold/core'
 import { createLeaseOptionNames } from '@leasehold/core/internal'
 import type { OptionNames } from '@leasehold/core/store-kit'
 
@@ -25,12 +25,6 @@ export const recipeOptionNames: OptionNames<RecipeOptions> = {
 
 /** For `checkOptionNames`: the names that every recipe with `start()` accepts. */
 export const startedRecipeOptionNames: OptionNames<StartedRecipeOptions> = { ...recipeOptionNames, keepAlive: true }
-
-/** Throws a `LeaseConfigurationError` if `keepAlive` is not a boolean. */
-export function checkKeepAlive({ name, keepAlive }: StartedRecipeOptions): void {
-  if (keepAlive === undefined || typeof keepAlive === 'boolean') return
-  throw new LeaseConfigurationError(`keepAlive must be true or false, not ${typeof keepAlive}`, { leaseName: name })
-}
 
 /** The part of the options that a lease takes. */
 export function leaseOptionsOf(options: CreateLeaseOptions): CreateLeaseOptions {

@@ -8,13 +8,19 @@ import {
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
-import { guardClock, keptAlive } from '@leasehold/core/internal'
+import {
+  callGuarded,
+  checkFault,
+  faultOfFlag,
+  faultOfLimit,
+  guardClock,
+  keptAlive,
+  logSafely,
+} from '@leasehold/core/internal'
 import { AbortableCall, type LeaseErrorDetails } from '@leasehold/core/store'
 import { checkOptionNames } from '@leasehold/core/store-kit'
 import { EventEmitter } from 'eventemitter3'
-import { checkDuration } from './acquire-options.js'
-import { checkKeepAlive, type RecipeOptions, type StartedRecipeOptions } from './recipe-options.js'
-import { callGuarded, report } from './report.js'
+import type { RecipeOptions, StartedRecipeOptions } from './recipe-options.js'
 import { StoreOutage } from './store-outage.js'
 import { endsWithin } from './waiting.js'
 
@@ -66,7 +72,7 @@ export abstract class Recipe<Events extends RecipeEvents & Record<keyof Events, 
       ...(owner === undefined ? {} : { owner }),
       ...(of === undefined ? {} : { store: of }),
     }
-    checkDuration('stopTimeout', stopTimeout, this.#details)
+    checkFault(faultOfLimit('stopTimeout', stopTimeout), this.#details)
     this.logger = logger
     this.stopTimeout = stopTimeout
     this.clock = guardClock(clock, (error) => this.report(error, 'the clock failed'))
@@ -97,7 +103,7 @@ export abstract class Recipe<Events extends RecipeEvents & Record<keyof Events, 
   async stop(options: StopOptions = {}): Promise<void> {
     checkOptionNames<StopOptions>('stop', options, { timeout: true }, this.#details)
     const { timeout = this.stopTimeout } = options
-    checkDuration('timeout', timeout, this.#details)
+    checkFault(faultOfLimit('timeout', timeout), this.#details)
     const message = `${this.#subject} was stopped: make another one`
     this.stopping.abort(new LeaseUnavailableError(message, this.#details))
     await keptAlive(this.clock, this.end(timeout))
@@ -124,7 +130,7 @@ export abstract class Recipe<Events extends RecipeEvents & Record<keyof Events, 
   /** @internal Emits `error`. Without a listener, the logger gets the error. */
   protected readonly report = (error: unknown, message = 'an error in the background'): void => {
     if (this.#emitter.listenerCount('error') > 0) this.#emit('error', [error])
-    else report(this.logger, 'error', `${this.#subject}: ${message}`, error)
+    else logSafely(this.logger, 'error', `${this.#subject}: ${message}`, error)
   }
 
   /**
@@ -133,7 +139,7 @@ export abstract class Recipe<Events extends RecipeEvents & Record<keyof Events, 
    */
   protected readonly reportLine = (line: string, error?: unknown): void => {
     if (error !== undefined && this.#emitter.listenerCount('error') > 0) this.#emit('error', [error])
-    else report(this.logger, 'warn', `${this.#subject}: ${line}`, undefined)
+    else logSafely(this.logger, 'warn', `${this.#subject}: ${line}`)
   }
 
   /** @internal Its failures and outages are those of the recipe. The lease itself logs the outages of its waits. */
@@ -174,7 +180,7 @@ export abstract class Recipe<Events extends RecipeEvents & Record<keyof Events, 
         () => listener(...args),
         (error) => {
           const message = `a listener of '${event}' failed`
-          if (event === 'error') report(this.logger, 'error', `${this.#subject}: ${message}`, error)
+          if (event === 'error') logSafely(this.logger, 'error', `${this.#subject}: ${message}`, error)
           else this.report(error, message)
         },
       )
@@ -194,8 +200,9 @@ export abstract class StartedRecipe<
   /** @internal */
   protected constructor(kind: string, store: LeaseStore, options: StartedRecipeOptions) {
     super(kind, store, options)
-    checkKeepAlive(options)
-    this.keepAlive = options.keepAlive ?? true
+    const { name: leaseName, keepAlive = true } = options
+    checkFault(faultOfFlag('keepAlive', keepAlive), { leaseName })
+    this.keepAlive = keepAlive
   }
 
   /** Begins to act, until `stop()`. No effect if it does already. Throws a `LeaseUnavailableError` after a `stop()`. */

@@ -1,10 +1,11 @@
 import type { LeaseRecord } from '@leasehold/core'
+import { isDefinitive } from '@leasehold/core/internal'
 import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
 import { backoff, pause } from '@leasehold/core/store-kit'
 import type { Electorate } from './electorate.js'
 import type { FencingTokens } from './fencing-tokens.js'
 import { type GrantOutcome, grantOutcome } from './outcomes.js'
-import { isDefinitive, type Question, type Tally, undecided } from './tally.js'
+import { type Question, type Tally, undecided } from './tally.js'
 
 /** How often one of several rivals asks for the remaining servers. */
 const ROUNDS = 8

@@ -1,8 +1,9 @@
 import { isLocked, type LeaseRecord } from '@leasehold/core'
+import { isDefinitive } from '@leasehold/core/internal'
 import type { AcquireOutcome, ReleaseOutcome, RenewOutcome, RenewRefusal } from '@leasehold/core/store'
 import { nothingToBreak } from '@leasehold/core/store-kit'
 import { agreedRecord, majorityHolder, mostRecent } from './records.js'
-import { isDefinitive, KIND, type Question, type Tally, undecided } from './tally.js'
+import { KIND, type Question, type Tally, undecided } from './tally.js'
 
 /** The outcome of the votes on a request for a grant. */
 export type GrantOutcome =

@@ -1,4 +1,5 @@
-import { LeaseError, LeaseUnavailableError } from '@leasehold/core'
+import { type LeaseError, LeaseUnavailableError } from '@leasehold/core'
+import { isDefinitive } from '@leasehold/core/internal'
 import { NoFloorError } from '@leasehold/redis/internal'
 
 export const KIND = 'redis-quorum'
@@ -42,11 +43,6 @@ export class Tally<T> {
 export interface Question {
   readonly operation: string
   readonly leaseName: string
-}
-
-/** Whether the operation certainly had no effect on the server, and never will. */
-export function isDefinitive(error: unknown): error is LeaseError {
-  return error instanceof LeaseError && error.code !== 'timeout' && error.code !== 'unavailable'
 }
 
 /** The error if the votes decide nothing: the refusal of a majority, or that the outcome is unknown. */

@@ -1,5 +1,5 @@
 import type { RedisClient } from './client/redis-client.js'
-import { checkOptions, type RedisOptions, wrong } from './redis-options.js'
+import { checkOptions, misconfigured, type RedisOptions } from './redis-options.js'
 
 /**
  * The client that a configuration describes. It does not connect: the store duplicates it. Loads ioredis. Throws a
@@ -9,7 +9,7 @@ export async function configuredClient(options: Partial<RedisOptions>): Promise<
   checkOptions(options)
   const { openClient } = await import('./open-client.js').catch((cause: NodeJS.ErrnoException) => {
     if (cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause
-    throw wrong('a configuration of @leasehold/redis needs ioredis: npm install ioredis', cause)
+    throw misconfigured('a configuration of @leasehold/redis needs ioredis: npm install ioredis', cause)
   })
   return openClient(options)
 }

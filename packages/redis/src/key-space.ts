@@ -1,6 +1,6 @@
 import { checkLeaseName } from '@leasehold/core/store'
 import { encodeLeaseName, type NameAlphabet } from '@leasehold/core/store-kit'
-import { wrong } from './redis-options.js'
+import { misconfigured } from './redis-options.js'
 
 /** Escapes the characters that could break a hash tag, a terminal or a script. Longest: three characters for each byte. */
 const alphabet: NameAlphabet = {
@@ -26,11 +26,13 @@ export class KeySpace {
    */
   constructor(prefix: string) {
     if (/\s/.test(prefix)) {
-      throw wrong(`the prefix '${prefix}' has white space: remove it, because names of channels cannot have it`)
+      throw misconfigured(`the prefix '${prefix}' has white space: remove it, because names of channels cannot have it`)
     }
     const braces = prefix.replaceAll(/[^{}]/g, '')
     if (braces !== '' && (braces !== '{}' || prefix.includes('{}'))) {
-      throw wrong(`the prefix '${prefix}' has braces that are not a hash tag: use one as in 'app:{leases}:', or none`)
+      throw misconfigured(
+        `the prefix '${prefix}' has braces that are not a hash tag: use one as in 'app:{leases}:', or none`,
+      )
     }
     this.floorKey = `${prefix}%floor`
     this.areTogether = braces !== ''

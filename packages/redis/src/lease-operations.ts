@@ -27,7 +27,7 @@ import type { RedisClient } from './client/redis-client.js'
 import { KeySpace } from './key-space.js'
 import { listRecords } from './listing.js'
 import { OperationQueue, type Request } from './operation-queue.js'
-import { type RedisLeaseStoreOptions, wrong } from './redis-options.js'
+import { misconfigured, type RedisLeaseStoreOptions } from './redis-options.js'
 import { type LeaseScript, leaseScript } from './script/lease-script.js'
 
 const DAY = 86_400_000
@@ -62,7 +62,7 @@ export class LeaseOperations {
   constructor(client: RedisClient, options: RedisLeaseStoreOptions, { script, hasFloor, readLeft } = USUAL) {
     const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock, random = systemRandom } = options
     if (!(recordLife >= 1_000 && recordLife <= 36_600 * DAY)) {
-      throw wrong(`recordLife must be at least 1000 ms and finite, not ${recordLife}`)
+      throw misconfigured(`recordLife must be at least 1000 ms and finite, not ${recordLife}`)
     }
     const adapter = adapterFor(client, random)
     const { clustered, keyPrefix } = adapter

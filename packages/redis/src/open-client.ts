@@ -2,7 +2,7 @@ import { rootCertificates } from 'node:tls'
 import { readOptionFile } from '@leasehold/core/store-kit'
 import { Cluster, type RedisOptions as IoRedisOptions, Redis } from 'ioredis'
 import type { RedisClient } from './client/redis-client.js'
-import { parseAddress, type RedisOptions, wrong } from './redis-options.js'
+import { misconfigured, parseAddress, type RedisOptions } from './redis-options.js'
 
 const LOCAL = 'redis://localhost'
 const DEFAULT_PORT = 6_379
@@ -28,7 +28,7 @@ function accessOf(
   const parsed = new URL(url)
   const isSecure = parsed.protocol === 'rediss:'
   if (caFile !== undefined && !isSecure) {
-    throw wrong('ca-file needs TLS: begin the URL with rediss:')
+    throw misconfigured('ca-file needs TLS: begin the URL with rediss:')
   }
   return {
     username: decodeURIComponent(parsed.username) || username,

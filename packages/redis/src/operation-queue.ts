@@ -1,10 +1,10 @@
 import type { Clock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
-import { type Operation as QueuedOperation, Requests } from '@leasehold/core/store-kit'
+import { closedError, type Operation as QueuedOperation, Requests } from '@leasehold/core/store-kit'
 import type { Answer } from './answers.js'
 import type { Connection, ScriptCall } from './client/connection.js'
 import { hashTag } from './client/key-slot.js'
-import { closedError, type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
+import { type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
 import type { NodeTraffic } from './client/traffic.js'
 import { failureOf } from './failure-of.js'
 import type { LeaseScript } from './script/lease-script.js'
@@ -130,7 +130,7 @@ export class OperationQueue {
 
   /** Rejects the operations; the calls under way end with their connection. */
   close(): void {
-    this.#requests.close(closedError())
+    this.#requests.close(closedError('redis'))
   }
 
   async #runTogether<T>(requests: readonly Request<T>[], call: StoreCall): Promise<(T | Error)[]> {

@@ -10,7 +10,7 @@ import { adapterFor, isReply } from './client/client-adapter.js'
 import type { ClientAdapter, ScriptCall } from './client/connection.js'
 import type { RedisClient } from './client/redis-client.js'
 import { isDenied } from './failure-of.js'
-import { wrong } from './redis-options.js'
+import { misconfigured } from './redis-options.js'
 
 /**
  * The caller's script is a function, so that it sees no variable of the guard, and starts on the first line, so that its
@@ -132,7 +132,7 @@ function fencedScript(work: FencedScript): FencedScript {
 function fencedCommand(work: FencedCommand): FencedScript {
   const most = MOST_ARGUMENTS
   if (work.length - 1 <= most) return { script: commandScript, args: work }
-  throw wrong(
+  throw misconfigured(
     `a guarded command takes up to ${most} arguments, not ${work.length - 1}: split it into several commands, or pass a ` +
       'script that does so',
   )
@@ -143,7 +143,7 @@ function fenceOf(key: string): string {
   const [, tag] = /^[^{]*\{([^}]+)\}/.exec(key) ?? []
   if (tag !== undefined) return `leasehold:fence:{${tag}}:${key}`
   if (!key.includes('}')) return `leasehold:fence:{${key}}`
-  throw wrong(
+  throw misconfigured(
     `the key '${key}' cannot be guarded: its braces are not a hash tag, so that no fence fits into its slot; use a key ` +
       'without braces, or with a hash tag',
   )

@@ -1,5 +1,7 @@
-import { type Clock, LeaseConfigurationError } from '@leasehold/core'
-import { checkOptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
+import type { Clock } from '@leasehold/core'
+import { checkOptionNames, misconfiguredFor, type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
+
+export const misconfigured = misconfiguredFor('redis')
 
 /** Durations are milliseconds. */
 export interface RedisLeaseStoreOptions {
@@ -56,9 +58,9 @@ export type RedisOptions = OptionsOf<(typeof redisOptions)['declarations']>
 
 /** Throws a `LeaseConfigurationError` if options exclude each other or have an invalid address. It shows no secret. */
 export function checkOptions({ url, cluster, sentinels, masterName }: Partial<RedisOptions>): void {
-  if (cluster === true && sentinels) throw wrong('cluster and sentinels exclude each other: keep one of them')
+  if (cluster === true && sentinels) throw misconfigured('cluster and sentinels exclude each other: keep one of them')
   if ((sentinels === undefined) !== (masterName === undefined)) {
-    throw wrong(
+    throw misconfigured(
       'sentinels and master-name need each other: give the addresses of the Sentinels and their name of the master',
     )
   }
@@ -70,7 +72,7 @@ export function checkOptions({ url, cluster, sentinels, masterName }: Partial<Re
 export function parseAddress(address: string): { readonly host: string; readonly port: number } {
   const [, host, port] = /^\[?([^\]]+?)\]?:(\d+)$/.exec(address) ?? []
   if (host !== undefined && port !== undefined) return { host, port: Number(port) }
-  throw wrong(`sentinels must be a list of host:port, not '${address}'`)
+  throw misconfigured(`sentinels must be a list of host:port, not '${address}'`)
 }
 
 /** The error must not show the URL: it may have a password in it. */
@@ -79,9 +81,5 @@ function checkUrl(url: string): void {
     const { protocol, pathname } = new URL(url)
     if ((protocol === 'redis:' || protocol === 'rediss:') && /^\/?\d*$/.test(pathname)) return
   }
-  throw wrong('url must be like redis://[username[:password]@]host[:port][/database], or rediss: for TLS')
-}
-
-export function wrong(message: string, cause?: unknown): LeaseConfigurationError {
-  return new LeaseConfigurationError(message, { store: 'redis', cause })
+  throw misconfigured('url must be like redis://[username[:password]@]host[:port][/database], or rediss: for TLS')
 }

@@ -1,8 +1,8 @@
 import type { Clock } from '@leasehold/core'
 import type { AbortableCall, StoreCall } from '@leasehold/core/store'
-import { type MessageListeners, Subscription, untilAborted } from '@leasehold/core/store-kit'
+import { closedError, type MessageListeners, Subscription, untilAborted } from '@leasehold/core/store-kit'
 import type { Connection } from './client/connection.js'
-import { closedError, type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
+import { type LazyConnection, STALL_TIMEOUT } from './client/lazy-connection.js'
 
 /** The pauses before a broken subscription is renewed, in milliseconds; half of each is random. */
 const FIRST_PAUSE = 50
@@ -73,7 +73,7 @@ export class Turns {
 
   close(): void {
     this.#cancelEcho?.()
-    this.#subscription.close(closedError())
+    this.#subscription.close(closedError('redis'))
     this.#lazy.close()
     this.#messages.close()
   }

@@ -1,5 +1,5 @@
 import { checkOptionNames } from '@leasehold/core/store-kit'
-import { wrong } from '../azure-blob-options.js'
+import { misconfigured } from '../azure-blob-options.js'
 
 /** The settings of the .NET side, which its records do not contain. All in milliseconds. */
 export interface AkkaPeerOptions {
@@ -21,7 +21,7 @@ export function akkaPeers(options: AkkaPeerOptions = {}): AkkaPeers {
   const peers = { heartbeatTimeout, heartbeatInterval, clockSkew }
   const isWhole = Object.values(peers).every((duration) => Number.isFinite(duration))
   if (isWhole && heartbeatInterval > 0 && clockSkew >= 0 && patienceOf(peers) > 0) return peers
-  throw wrong(
+  throw misconfigured(
     `the settings of the Akka side are invalid: its heartbeatTimeout (${heartbeatTimeout}) must be more than twice ` +
       `its heartbeatInterval (${heartbeatInterval}), and clockSkew (${clockSkew}) must be 0 or more`,
   )

@@ -1,5 +1,6 @@
 import type { Config } from '@leasehold/config'
 import { LeaseProvider, type LeaseSettings, memoryLease } from '@leasehold/core'
+import { originOf, originText } from '@leasehold/core/internal'
 import type { Action } from '../command-declaration.js'
 import type { config as declaration } from '../declarations.js'
 import { durationSetting } from '../duration-text.js'
@@ -43,8 +44,9 @@ function settingsIn(config: Config, path: string): readonly Setting[] {
     const place = block.split('.')
     for (const [keys, value] of leavesOf(place.reduce((inner, key) => Object(inner)[key], masked))) {
       if (value === '') continue
-      const origin = config.originOf([...place, ...keys].map(quoted).join('.'))
-      found.set(keys.join('.'), { key: keys.join('.'), value, origin: placeOf(origin) })
+      const origin = originOf(config, [...place, ...keys])
+      const shownOrigin = origin === undefined ? 'default' : originText(origin)
+      found.set(keys.join('.'), { key: keys.join('.'), value, origin: shownOrigin })
     }
   }
   return [...found.values()]
@@ -88,15 +90,6 @@ function leavesOf(value: unknown): readonly (readonly [keys: readonly string[], 
     const deeper = leavesOf(inner)
     return deeper.length === 0 ? [[[key], inner]] : deeper.map(([keys, leaf]) => [[key, ...keys], leaf])
   })
-}
-
-function placeOf(origin: { readonly source: string; readonly line: number } | undefined): string {
-  if (origin === undefined) return 'default'
-  return origin.line > 0 ? `${origin.source}:${origin.line}` : origin.source
-}
-
-function quoted(key: string): string {
-  return /^[\w-]+$/.test(key) ? key : JSON.stringify(key)
 }
 
 function shown(value: unknown): string {

@@ -20,6 +20,7 @@ export function shownLines(message: string): string {
 export function kindOf(value: unknown): string {
   if (Array.isArray(value)) return 'a list'
   if (value === null || value === undefined) return String(value)
+  if (value instanceof Promise) return 'a promise'
   return typeof value === 'object' ? 'an object' : `a ${typeof value}`
 }
 

@@ -1,6 +1,7 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from '../errors/lease-error.js'
 import type { LeaseLost } from '../errors/lease-lost.js'
+import { faultOfFlag, faultOfFunction, faultOfLimit, faultOfSignal } from '../errors/option-faults.js'
 import { faultOfNames, type OptionNames } from '../errors/option-names.js'
 import { shownValue } from '../errors/shown-value.js'
 import { faultOfGuid, normalGuid } from '../store/guid.js'
@@ -123,15 +124,9 @@ function faultOf(options: unknown, store: OptionalParts): string | undefined {
   const unknown = faultOfNames('acquire', options, Object.keys(optionNames))
   if (unknown !== undefined) return unknown
   const { wait, signal, onLost, metadata, ifMatch, grantId, preempt, keepAlive } = options as Record<string, unknown>
-  if (wait !== undefined && !(typeof wait === 'number' && wait >= 0)) {
-    return `wait must be 0 or more milliseconds, or Infinity, not ${shownValue(wait)}`
-  }
-  if (signal !== undefined && !(signal instanceof AbortSignal))
-    return `signal must be an AbortSignal, not ${shownValue(signal)}`
-  if (onLost !== undefined && typeof onLost !== 'function')
-    return `onLost must be a function, not ${shownValue(onLost)}`
-  if (keepAlive !== undefined && typeof keepAlive !== 'boolean')
-    return `keepAlive must be true or false, not ${shownValue(keepAlive)}`
+  const called = faultOfSignal(signal) ?? faultOfFunction('onLost', onLost) ?? faultOfFlag('keepAlive', keepAlive)
+  const fault = faultOfLimit('wait', wait) ?? called
+  if (fault !== undefined) return fault
   if (grantId !== undefined && normalGuid(grantId) === undefined) return faultOfGuid(grantId)
   if (ifMatch !== undefined && (typeof ifMatch !== 'string' || ifMatch === ''))
     return `ifMatch must be a text, such as an ETag, not ${shownValue(ifMatch)}`

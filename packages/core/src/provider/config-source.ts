@@ -63,9 +63,14 @@ export function originOf(
 export function placeOf(config: ConfigSource | object, path: readonly string[]): string | undefined {
   for (let length = path.length; length > 0; length -= 1) {
     const origin = originOf(config, path.slice(0, length))
-    if (origin !== undefined) return origin.line > 0 ? `${origin.source}:${origin.line}` : origin.source
+    if (origin !== undefined) return originText(origin)
   }
   return undefined
+}
+
+/** `application.conf:12`. */
+export function originText({ source, line }: { readonly source: string; readonly line: number }): string {
+  return line > 0 ? `${source}:${line}` : source
 }
 
 function isConfigSource(config: ConfigSource | object): config is ConfigSource {

@@ -1,4 +1,5 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { checkFault, faultOfInterval } from '../errors/option-faults.js'
 import { checkOptionNames, type OptionNames } from '../errors/option-names.js'
 import { shownValue } from '../errors/shown-value.js'
 import { checkLeaseName, checkOwner } from '../store/lease-name.js'
@@ -75,11 +76,7 @@ export class LeaseSettings {
     if (typeof this.maxHold !== 'number' || !(this.maxHold > 0)) {
       throw new LeaseConfigurationError(`maxHold must be a positive number of milliseconds, not ${String(maxHold)}`)
     }
-    if (!Number.isFinite(this.retryInterval) || this.retryInterval <= 0) {
-      throw new LeaseConfigurationError(
-        `retryInterval must be a positive, finite number of milliseconds, not ${String(retryInterval)}`,
-      )
-    }
+    checkFault(faultOfInterval('retryInterval', retryInterval))
   }
 }
 

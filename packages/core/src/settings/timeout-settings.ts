@@ -1,4 +1,5 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { checkFault, faultOfInterval } from '../errors/option-faults.js'
 import { faultOfNames, type OptionNames } from '../errors/option-names.js'
 import { reasonOf, shownValue } from '../errors/shown-value.js'
 import { readGuarded } from '../user-code/guarded-calls.js'
@@ -93,24 +94,17 @@ function checkGiven(options: TimeoutOptions): void {
       'heartbeatInterval may be Infinity only with heartbeatTimeout = Infinity: a lease that expires needs heartbeats',
     )
   }
-  if (heartbeatInterval !== undefined && heartbeatInterval !== Number.POSITIVE_INFINITY) {
-    checkDuration('heartbeatInterval', heartbeatInterval)
+  if (heartbeatInterval !== Number.POSITIVE_INFINITY) {
+    checkFault(faultOfInterval('heartbeatInterval', heartbeatInterval))
   }
-  if (operationTimeout !== undefined) checkDuration('operationTimeout', operationTimeout)
+  checkFault(faultOfInterval('operationTimeout', operationTimeout))
   if (heartbeatTimeout === undefined || isEndless) return
-  checkDuration('heartbeatTimeout', heartbeatTimeout)
+  checkFault(faultOfInterval('heartbeatTimeout', heartbeatTimeout))
   if (heartbeatTimeout < LEAST_HEARTBEAT_TIMEOUT) {
     throw new LeaseConfigurationError(
       `heartbeatTimeout must be at least ${LEAST_HEARTBEAT_TIMEOUT} ms, not ${heartbeatTimeout}`,
     )
   }
-}
-
-function checkDuration(field: string, value: unknown): void {
-  if (typeof value === 'number' && Number.isFinite(value) && value > 0) return
-  throw new LeaseConfigurationError(
-    `${field} must be a positive, finite number of milliseconds, not ${shownValue(value)}`,
-  )
 }
 
 function isRenewAt(strategy: TimeoutOptions['strategy']): strategy is RenewAt {

@@ -1,6 +1,7 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from '../errors/lease-error.js'
 import { LeaseLostError } from '../errors/lease-lost-error.js'
+import { faultOfSignal } from '../errors/option-faults.js'
 import { faultOfNames } from '../errors/option-names.js'
 import { kindOf, shownValue } from '../errors/shown-value.js'
 import { AbortableCall } from '../store/store-call.js'
@@ -128,6 +129,5 @@ function faultOfOptions(options: unknown, names: readonly string[]): string | un
   }
   const fault = faultOfNames('the fencing guard', options, ['signal', ...names])
   const { signal } = options as GuardOptions
-  if (fault !== undefined || signal === undefined || signal instanceof AbortSignal) return fault
-  return `signal must be an AbortSignal, not ${shownValue(signal)}`
+  return fault ?? faultOfSignal(signal)
 }

@@ -112,6 +112,7 @@ function readOption(values: OptionValues, name: string, declaration: OptionDecla
   return declaration.type === 'choice' ? values.choice(name, declaration.words) : values[declaration.type](name)
 }
 
-function wrapped(text: string, width: number): string[] {
-  return (text.match(new RegExp(`.{1,${width}}(?: |$)`, 'g')) ?? []).map((line) => line.trimEnd())
+/** The lines of a text, broken between words. */
+export function wrapped(text: string, width: number): string[] {
+  return (text.match(new RegExp(`.{1,${width}}(?: |$)`, 'gu')) ?? []).map((line) => line.trimEnd())
 }

@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from '../errors/lease-error.js'
-import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { checkFault, faultOfLimit } from '../errors/option-faults.js'
 import { shownValue } from '../errors/shown-value.js'
 import { acceptedTtls } from '../settings/store-limits.js'
 import { faultOfGuid, isGuid } from '../store/guid.js'
@@ -10,6 +10,7 @@ import type { Grant, Metadata } from '../store/lease-record.js'
 import type { AcquireRequest, BreakOptions, StoreLimits } from '../store/lease-store.js'
 import { checkMetadata, roomOf } from '../store/metadata.js'
 import type { StoreCall } from '../store/store-call.js'
+import { closedError } from './store-errors.js'
 
 /**
  * The checks that every store makes before an operation: that it is open, that the call was not aborted, and that names,
@@ -41,9 +42,7 @@ export class StoreChecks {
 
   /** That the store is open and the call was not aborted. */
   usable(call?: StoreCall): void {
-    if (this.#closing.signal.aborted) {
-      throw new LeaseUnavailableError(`the ${this.#kind} store is closed: open a new one`, this.#details())
-    }
+    if (this.#closing.signal.aborted) throw closedError(this.#kind)
     if (call?.aborted === true) throw call.signal.reason
   }
 
@@ -85,11 +84,7 @@ export class StoreChecks {
 
   break(name: string, { period }: BreakOptions, call?: StoreCall): void {
     this.name(name, call)
-    if (period === undefined || (typeof period === 'number' && period >= 0)) return
-    throw new LeaseConfigurationError(
-      `period must be 0 or more milliseconds, not ${shownValue(period)}`,
-      this.#details(name),
-    )
+    checkFault(faultOfLimit('period', period), this.#details(name))
   }
 
   #ttl(ttl: number, leaseName: string, owner: string): void {

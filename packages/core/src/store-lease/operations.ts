@@ -3,8 +3,9 @@ import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseError } from '../errors/lease-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { checkFault, faultOfLimit } from '../errors/option-faults.js'
 import { checkOptionNames, type OptionNames } from '../errors/option-names.js'
-import { reasonOf, shownValue } from '../errors/shown-value.js'
+import { reasonOf } from '../errors/shown-value.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
 import { normalGuid } from '../store/guid.js'
 import { isLocked, type LeaseRecord, withJSON } from '../store/lease-record.js'
@@ -181,10 +182,7 @@ export async function withinTime<T>(
   const { timeout = DEFAULT_TIMEOUT, signal, clock = systemClock } = options
   const { kind = 'custom' } = store
   const details = { ...(leaseName === undefined ? {} : { leaseName }), store: kind }
-  if (!(typeof timeout === 'number' && timeout >= 0)) {
-    const message = `timeout must be 0 or more milliseconds, or Infinity, not ${shownValue(timeout)}`
-    throw new LeaseConfigurationError(message, details)
-  }
+  checkFault(faultOfLimit('timeout', timeout), details)
   signal?.throwIfAborted()
   const endKeeping = keepAlive(clock)
   const call = new AbortableCall(timeout)

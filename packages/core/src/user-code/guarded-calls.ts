@@ -16,8 +16,13 @@ export function callGuarded(call: () => unknown, report: Report): void {
   }
 }
 
-export function isThenable(value: unknown): boolean {
-  return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
+export function isThenable(value: unknown): value is PromiseLike<unknown> {
+  try {
+    return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
+  } catch {
+    // A getter or a proxy that throws.
+    return false
+  }
 }
 
 /** Calls user code that must answer at once. If it answers with a promise instead, a rejection of that is reported. */

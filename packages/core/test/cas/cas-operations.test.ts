@@ -383,7 +383,7 @@ describe('break over a compare-and-set register', () => {
     await expect(store.break('job', {}, call)).rejects.toBeInstanceOf(LeaseConflictError)
     for (const period of [-1, Number.NaN]) {
       const broken = store.break('job', { period }, call)
-      await expect(broken).rejects.toThrow(`period must be 0 or more milliseconds, not ${period}`)
+      await expect(broken).rejects.toThrow(`period must be 0 or more milliseconds, or Infinity, not ${period}`)
     }
   })
 })

@@ -1,7 +1,7 @@
 import { type Clock, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { checkedTexts, checkOptionNames, type OptionNames, untilAborted } from '@leasehold/core/store-kit'
-import { wrong } from '../etcd-options.js'
+import { misconfigured } from '../etcd-options.js'
 import { AccessToken } from './access-token.js'
 import type { Answer, Method, Request, RequestOp, TxnRequest, TxnResponse } from './api.js'
 import type { Channel, EtcdTls, GrpcClient, WatchStream } from './channel.js'
@@ -68,7 +68,7 @@ export class EtcdClient {
     this.#reads = new TxnLane(transact, clock, joinedReads)
     this.#writes = new TxnLane(transact, clock, joinedWrites)
     if ((username === undefined) !== (password === undefined)) {
-      throw wrong('username and password need each other: give both, or none')
+      throw misconfigured('username and password need each other: give both, or none')
     }
     if (username !== undefined && password !== undefined) {
       this.#token = new AccessToken(() => this.#authenticate(username, password))
@@ -189,10 +189,10 @@ function channelsFor({
     return checked.map(addressOf).map((address) => (module) => module.Channel.to(address, certificates))
   }
   if (given !== undefined || tls !== undefined) {
-    throw wrong('clients have addresses and certificates of their own: give clients, or endpoints and tls')
+    throw misconfigured('clients have addresses and certificates of their own: give clients, or endpoints and tls')
   }
   if (!Array.isArray(clients) || clients.length === 0 || clients.some((one) => typeof one?.getChannel !== 'function')) {
-    throw wrong('clients must be a list of clients of @grpc/grpc-js, one for each member')
+    throw misconfigured('clients must be a list of clients of @grpc/grpc-js, one for each member')
   }
   return clients.map((client) => (module) => module.Channel.of(client))
 }
@@ -207,14 +207,14 @@ function tlsOf(endpoints: readonly string[], tls: EtcdTls | undefined): EtcdTls 
   const protocols = new Set(endpoints.map((endpoint) => (URL.canParse(endpoint) ? new URL(endpoint).protocol : '')))
   const [protocol] = protocols
   if (protocols.size !== 1 || (protocol !== 'http:' && protocol !== 'https:')) {
-    throw wrong('endpoints must be URLs like http://host:2379 or https://host:2379, all of the same kind')
+    throw misconfigured('endpoints must be URLs like http://host:2379 or https://host:2379, all of the same kind')
   }
   if (protocol === 'http:') {
     if (tls === undefined) return undefined
-    throw wrong('certificates need TLS: begin the endpoints with https:')
+    throw misconfigured('certificates need TLS: begin the endpoints with https:')
   }
   if ((tls?.cert === undefined) !== (tls?.key === undefined)) {
-    throw wrong('a client certificate needs its key: give both cert and key')
+    throw misconfigured('a client certificate needs its key: give both cert and key')
   }
   return tls ?? {}
 }

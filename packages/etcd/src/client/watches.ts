@@ -1,6 +1,5 @@
-import { LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import { untilAborted } from '@leasehold/core/store-kit'
+import { closedError, untilAborted } from '@leasehold/core/store-kit'
 import type { Message } from './api.js'
 import type { WatchStream } from './channel.js'
 import type { EtcdClient } from './etcd-client.js'
@@ -59,7 +58,7 @@ export class Watches {
   }
 
   close(): void {
-    this.#ending.abort(new LeaseUnavailableError('the etcd store is closed: open a new one', { store: 'etcd' }))
+    this.#ending.abort(closedError('etcd'))
     this.#cancelTimer?.()
     this.#opening?.then(
       ({ stream }) => this.#end(stream),

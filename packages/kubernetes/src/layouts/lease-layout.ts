@@ -1,3 +1,4 @@
+import { isCount } from '@leasehold/core/internal'
 import { type Holding, identityIn, isOddlyLate, type Layout, type Spec } from './layout.js'
 
 /** The duration that client-go records for a released lease, in seconds. */
@@ -62,10 +63,6 @@ function timeAfter(previous: unknown, now: number): string {
 function transitionsAfter(previous: unknown, isGrant: boolean): number {
   if (!isCount(previous)) return 0
   return isGrant ? Math.min(previous + 1, MOST_TRANSITIONS) : previous
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }
 
 /**

@@ -1,4 +1,4 @@
-import { wrong } from '../postgres-options.js'
+import { misconfigured } from '../postgres-options.js'
 import type { ClientAdapter } from './connection.js'
 import { pgClientAdapter, pgPoolAdapter } from './pg-adapter.js'
 import type { PgClient, PgPool, PostgresClient, PostgresJs } from './postgres-client.js'
@@ -12,5 +12,5 @@ export function adapterFor(client: PostgresClient): ClientAdapter {
   if ('query' in given && 'connect' in given) {
     return 'totalCount' in given ? pgPoolAdapter(client as PgPool) : pgClientAdapter(client as PgClient)
   }
-  throw wrong('the client is not supported: pass a Pool or a connected Client of pg, or sql of postgres.js')
+  throw misconfigured('the client is not supported: pass a Pool or a connected Client of pg, or sql of postgres.js')
 }

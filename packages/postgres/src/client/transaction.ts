@@ -1,4 +1,4 @@
-import { wrong } from '../postgres-options.js'
+import { misconfigured } from '../postgres-options.js'
 import type { PgRows, PostgresJsQuery } from './postgres-client.js'
 
 /**
@@ -28,7 +28,9 @@ export async function runIn(transaction: Transaction, sql: string): Promise<read
   const result: unknown = await queryIn(transaction, sql)
   const rows: unknown = Array.isArray(result) ? result : (result as PgRows | null | undefined)?.rows
   if (Array.isArray(rows) && rows.length > 0) return rows
-  throw wrong('the transaction ran a statement and did not return its rows: return an array of them from your function')
+  throw misconfigured(
+    'the transaction ran a statement and did not return its rows: return an array of them from your function',
+  )
 }
 
 function queryIn(transaction: Transaction, sql: string): PromiseLike<unknown> {
@@ -41,7 +43,7 @@ function queryIn(transaction: Transaction, sql: string): PromiseLike<unknown> {
       if (!('raw' in transaction)) return transaction(sql)
     } else if ('query' in transaction && !('totalCount' in transaction)) return transaction.query(sql)
   }
-  throw wrong(
+  throw misconfigured(
     'this is no transaction: pass the client of pg that has begun one (not the Pool), the sql that sql.begin of ' +
       'postgres.js passes on, the EntityManager of TypeORM, the task of pg-promise, or a function that runs SQL in a ' +
       'transaction of another library and returns its rows, such as async (text) => (await trx.raw(text)).rows of Knex',

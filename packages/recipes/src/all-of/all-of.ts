@@ -10,10 +10,9 @@ import {
   type Logger,
   systemClock,
 } from '@leasehold/core'
-import { isLease, keptAlive } from '@leasehold/core/internal'
+import { isLease, keptAlive, logSafely } from '@leasehold/core/internal'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { checkAcquireOptions } from '../acquire-options.js'
-import { report } from '../report.js'
 import { SharedAttempt } from '../shared-attempt.js'
 import { pauseUntil } from '../waiting.js'
 import { JointGrant } from './joint-grant.js'
@@ -234,7 +233,7 @@ export class AllOf extends Lease {
         try {
           await callback(loss)
         } catch (error) {
-          report(this.#logger, 'error', message, error)
+          logSafely(this.#logger, 'error', message, error)
         }
       }),
     )
@@ -248,7 +247,7 @@ export class AllOf extends Lease {
     } catch (error) {
       this.#unfreed = grant
       const message = `lease '${this.settings.name}': a part could not be released, and stays locked until its ttl is over`
-      report(this.#logger, 'warn', message, error)
+      logSafely(this.#logger, 'warn', message, error)
     }
   }
 

@@ -1,5 +1,5 @@
 import { LeaseConfigurationError, type LeaseStore, type Metadata } from '@leasehold/core'
-import { checkMetadata } from '@leasehold/core/internal'
+import { checkFault, checkMetadata, faultOfFunction, faultOfPause } from '@leasehold/core/internal'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
@@ -41,10 +41,7 @@ export function checkedOptions(options: LeaderElectionOptions, store: LeaseStore
   const { name, onElected, metadata, resignPause } = options
   const details: LeaseErrorDetails = { leaseName: name }
   checkOptionNames('LeaderElection', options, optionNames, details)
-  if (onElected !== undefined && typeof onElected !== 'function') {
-    throw new LeaseConfigurationError(`onElected must be a function, not ${typeof onElected}`, details)
-  }
-  checkDuration('resignPause', resignPause, details)
+  checkFault(faultOfFunction('onElected', onElected) ?? faultOfPause('resignPause', resignPause), details)
   const named = namedMetadata(metadata, store, details)
   return { onElected, metadata: named, resignPause }
 }
@@ -63,12 +60,4 @@ function namedMetadata(metadata: Metadata | undefined, store: LeaseStore, detail
   const named = ofRecipe('leader-election', { ...metadata })
   checkMetadata(named, details, room)
   return named
-}
-
-function checkDuration(option: string, value: unknown, details: LeaseErrorDetails): void {
-  if (value === undefined || (typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY)) return
-  throw new LeaseConfigurationError(
-    `${option} must be 0 or more milliseconds, and finite, not ${String(value)}`,
-    details,
-  )
 }

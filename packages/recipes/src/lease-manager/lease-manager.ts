@@ -5,9 +5,15 @@ import {
   type LeaseStore,
   type StoreLease,
 } from '@leasehold/core'
-import { checkWork, keptAlive } from '@leasehold/core/internal'
+import {
+  checkFault,
+  checkWork,
+  faultOfFunction,
+  faultOfLimit,
+  faultOfSignal,
+  keptAlive,
+} from '@leasehold/core/internal'
 import { backoff, checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store-kit'
-import { checkDuration, checkFunction, checkSignal } from '../acquire-options.js'
 import { FirstAbort } from '../first-abort.js'
 import { InFlight } from '../in-flight.js'
 import { KeyedLeases } from '../keyed-leases.js'
@@ -104,7 +110,7 @@ export class LeaseManager extends Recipe<LeaseManagerEvents> {
   async acquireWithAutoRenew(name: string, options: AcquireOptions = {}): Promise<StoreLease | undefined> {
     const { preempt: _, ...withoutPreempt } = options
     const { wait = 0 } = options
-    checkDuration('wait', wait, { leaseName: name })
+    checkFault(faultOfLimit('wait', wait), { leaseName: name })
     const { clock } = this.#leases
     const startedAt = clock.now()
     this.throwIfStopped()
@@ -131,8 +137,7 @@ export class LeaseManager extends Recipe<LeaseManagerEvents> {
   async #claimFirst(names: Iterable<string>, options: AcquireOptions): Promise<StoreLease | undefined> {
     const asked = [...names]
     const { wait = 0, signal } = options
-    checkDuration('wait', wait, {})
-    checkSignal(signal, {})
+    checkFault(faultOfLimit('wait', wait) ?? faultOfSignal(signal))
     const { clock } = this.#leases
     const until = clock.now() + wait
     for (;;) {
@@ -180,8 +185,7 @@ export class LeaseManager extends Recipe<LeaseManagerEvents> {
     const { concurrency = 1, key = ownKey, run = '', signal } = options
     checkConcurrency('processEach', concurrency)
     checkWork('the worker of processEach', worker, { owner: this.#leases.settings.owner })
-    checkFunction('key', key, {})
-    checkSignal(signal, {})
+    checkFault(faultOfFunction('key', key) ?? faultOfSignal(signal))
     if (typeof run !== 'string') throw new LeaseConfigurationError('processEach: run must be a text')
     const mark = ofRecipe('lease-manager', { doneBy: this.#leases.settings.owner, doneIn: run })
     const advice = 'use a shorter owner, or a shorter run'

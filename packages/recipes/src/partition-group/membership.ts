@@ -6,7 +6,7 @@ import {
   type LeaseStore,
   listLeases,
 } from '@leasehold/core'
-import { roomOf } from '../metadata-room.js'
+import { roomOf } from '@leasehold/core/internal'
 import { ofRecipe, recipeOf } from '../record-kind.js'
 import type { Member } from './balance.js'
 import { decodeShare, encodeShare, largestGroup, type Share } from './share.js'
@@ -125,7 +125,7 @@ export class Membership {
   #numberIn(text: string | undefined): number {
     const { store, partitions } = this.#options
     const number = /^[1-9]\d{0,8}$/.test(text ?? '') ? Number(text) : partitions
-    return number <= largestGroup(roomOf(store)) ? number : partitions
+    return number <= largestGroup(roomOf(store.limits)) ? number : partitions
   }
 
   async *#places(signal: AbortSignal): AsyncGenerator<MemberRecord> {

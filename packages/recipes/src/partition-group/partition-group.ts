@@ -1,11 +1,10 @@
-import { createLease, defaultLogger, LeaseConfigurationError, type LeaseStore, TimeoutSettings } from '@leasehold/core'
+import { createLease, LeaseConfigurationError, type LeaseStore, TimeoutSettings } from '@leasehold/core'
+import { checkFault, checkWork, faultOfInterval, logSafely, roomOf } from '@leasehold/core/internal'
 import { checkLeaseName } from '@leasehold/core/store'
 import { checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store-kit'
 import { InFlight } from '../in-flight.js'
-import { roomOf } from '../metadata-room.js'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'
 import { leaseOptionsOf, type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
-import { callGuarded } from '../report.js'
 import { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { Assignment, type AssignmentContext, type PartitionWork } from './assignment.js'
@@ -169,10 +168,7 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
       const message =
         `partition group '${name}': this worker has ${partitions} partitions, and another one has ${number}: ` +
         `only workers that have ${Math.max(partitions, number)} own those from ${Math.min(partitions, number)} on`
-      callGuarded(
-        () => this.logger.warn(message),
-        () => defaultLogger.warn(message),
-      )
+      logSafely(this.logger, 'warn', message)
       this.emit('differs', number)
     }
     this.#otherNumbers = found
@@ -227,17 +223,15 @@ function checkOptions(store: LeaseStore, options: PartitionGroupOptions, { heart
   const fail = (message: string): never => {
     throw new LeaseConfigurationError(message, details)
   }
-  const largest = largestGroup(roomOf(store))
+  const largest = largestGroup(roomOf(store.limits))
   if (!(Number.isSafeInteger(partitions) && partitions >= 1)) {
     fail(`partitions must be a whole number of 1 or more, not ${String(partitions)}`)
   }
   if (partitions > largest) {
     fail(`partitions is ${partitions}, but a record of this store has room for ${largest}: form several groups`)
   }
-  if (typeof onAssigned !== 'function') fail(`onAssigned must be a function, not ${typeof onAssigned}`)
-  if (!(Number.isFinite(rebalanceInterval) && Number(rebalanceInterval) > 0)) {
-    fail(`rebalanceInterval must be a positive, finite number of milliseconds, not ${String(rebalanceInterval)}`)
-  }
+  checkWork('onAssigned', onAssigned, details)
+  checkFault(faultOfInterval('rebalanceInterval', rebalanceInterval), details)
   if (options.strategy === 'manual') {
     fail("strategy must not be 'manual': the group renews its leases by itself")
   }

@@ -1,6 +1,7 @@
 import { createLease, type LeaseStore, type StoreHeld, type StoreLease, TimeoutSettings } from '@leasehold/core'
+import { checkFault, checkWork, faultOfFunction, faultOfPause, roomOf } from '@leasehold/core/internal'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
-import { checkMetadataRoom, roomOf } from '../metadata-room.js'
+import { checkMetadataRoom } from '../metadata-room.js'
 import { leaseOptionsOf, type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
 import { type ScheduledRun, toMetadata } from './schedule-record.js'
 import { type TimetableOptions, wrong } from './timetable.js'
@@ -51,16 +52,14 @@ const optionNames: OptionNames<ScheduleOptions> = {
 
 /** Throws a `LeaseConfigurationError` that says which option is invalid, except for those of the timetable. */
 export function checkOptions(options: ScheduleOptions): void {
-  checkOptionNames('Schedule', options, optionNames, { leaseName: options.name })
-  const { work, atMostFor, atLeastFor = 0, missed = 'skip', now, every } = options
-  if (typeof work !== 'function') throw wrong(`work must be a function, not ${typeof work}`)
-  if (now !== undefined && typeof now !== 'function') throw wrong(`now must be a function, not ${typeof now}`)
+  const { name: leaseName, work, atMostFor, atLeastFor = 0, missed = 'skip', now, every } = options
+  checkOptionNames('Schedule', options, optionNames, { leaseName })
+  checkWork('work', work, { leaseName })
+  checkFault(faultOfFunction('now', now), { leaseName })
   if (atMostFor !== undefined && !(typeof atMostFor === 'number' && atMostFor > 0)) {
     throw wrong(`atMostFor must be a positive number of milliseconds, not ${String(atMostFor)}`)
   }
-  if (!(Number.isFinite(atLeastFor) && atLeastFor >= 0)) {
-    throw wrong(`atLeastFor must be 0 or more milliseconds, not ${String(atLeastFor)}`)
-  }
+  checkFault(faultOfPause('atLeastFor', atLeastFor), { leaseName })
   if (atMostFor !== undefined && atLeastFor > atMostFor) {
     throw wrong(
       `atLeastFor, ${atLeastFor} ms, must not be longer than atMostFor, ${atMostFor} ms: the name is free after that time`,
@@ -77,7 +76,7 @@ export function checkOptions(options: ScheduleOptions): void {
 /** Whether the records of the store keep the ticks. Throws where the other options do not suit the answer. */
 export function keepsTicks(store: LeaseStore, { settings }: StoreLease, options: ScheduleOptions): boolean {
   const { kind = 'custom' } = store
-  if (store.update !== undefined && roomOf(store) > 0) {
+  if (store.update !== undefined && roomOf(store.limits) > 0) {
     const { owner } = settings
     const time = new Date(0).toISOString()
     const run: ScheduledRun = { due: time, owner, startedAt: time, outcome: 'interrupted', endedAt: time }

@@ -1,9 +1,7 @@
-import { defaultLogger, isLocked, type LeaseRecord, type LeaseStore, readLease, type StoreLease } from '@leasehold/core'
-import { guardRandom, readGuarded } from '@leasehold/core/internal'
+import { isLocked, type LeaseRecord, type LeaseStore, readLease, type StoreLease } from '@leasehold/core'
+import { guardRandom, logSafely, readGuarded, roomOf } from '@leasehold/core/internal'
 import { systemRandom, wallTime } from '@leasehold/core/store-kit'
-import { roomOf } from '../metadata-room.js'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'
-import { callGuarded } from '../report.js'
 import { pauseUntil } from '../waiting.js'
 import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
 import { endedRun, fromMetadata, type ScheduledRun, type ScheduleRecord } from './schedule-record.js'
@@ -82,7 +80,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     this.#runner = new TickRunner(this.#lease, options, {
       clock: this.clock,
       wall: () => this.#wall(),
-      room: this.#keepsTicks ? roomOf(store) : 0,
+      room: this.#keepsTicks ? roomOf(store.limits) : 0,
       plan: this.#table.plan,
       report: this.report,
     })
@@ -257,10 +255,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     const message =
       `schedule '${name}': another instance runs it with '${plan}', and this one has '${this.#table.plan}'. If no deployment ` +
       'is under way, give one of the two schedules another name'
-    callGuarded(
-      () => this.logger.warn(message),
-      () => defaultLogger.warn(message),
-    )
+    logSafely(this.logger, 'warn', message)
     this.emit('differs', plan)
   }
 }

@@ -13,11 +13,10 @@ import {
   systemClock,
   type TimeoutSettings,
 } from '@leasehold/core'
-import { guardClock, leaseParts } from '@leasehold/core/internal'
+import { guardClock, leaseParts, logSafely } from '@leasehold/core/internal'
 import type { LeaseErrorDetails, StoreLeaseEnvironment } from '@leasehold/core/store'
 import { systemRandom } from '@leasehold/core/store-kit'
 import { leaseOptionsOf, type RecipeOptions } from '../recipe-options.js'
-import { callGuarded, report } from '../report.js'
 import type { EntryRequest } from './entry.js'
 import {
   checkedCount,
@@ -66,7 +65,7 @@ export class Turnstile {
     const { name, clock = systemClock, random = systemRandom, logger = defaultLogger } = options
     this.store = store
     this.name = name
-    this.clock = guardClock(clock, (error) => report(logger, 'error', `'${name}': the clock failed`, error))
+    this.clock = guardClock(clock, (error) => logSafely(logger, 'error', `'${name}': the clock failed`, error))
     this.random = random
     this.kind = kind
     this.#logger = logger
@@ -183,9 +182,6 @@ export class Turnstile {
     const message =
       `'${this.name}' had ${before} ${this.kind}, and has ${this.#made} from now on, because this instance was made with ` +
       `${this.#made}. If no deployment is under way, give one of the two another name`
-    callGuarded(
-      () => this.#logger.warn(message),
-      () => defaultLogger.warn(message),
-    )
+    logSafely(this.#logger, 'warn', message)
   }
 }

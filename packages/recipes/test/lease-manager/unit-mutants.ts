@@ -13,7 +13,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'manager: a stop() with a wrong argument ends the manager',
     file: 'src/recipe.ts',
-    find: "checkDuration('timeout', timeout, this.#details)",
+    find: "checkFault(faultOfLimit('timeout', timeout), this.#details)",
     replace: '',
     test: 'test/lease-manager/lease-manager.test.ts',
     name: 'rejects a stop() with a wrong argument, which releases nothing',
@@ -21,8 +21,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'manager: claimFirst accepts any wait',
     file: 'src/lease-manager/lease-manager.ts',
-    find: "checkDuration('wait', wait, {})",
-    replace: '',
+    find: "checkFault(faultOfLimit('wait', wait) ?? faultOfSignal(signal))",
+    replace: 'checkFault(faultOfSignal(signal))',
     test: 'test/wrong-arguments.test.ts',
     name: 'wait of claimFirst is a LeaseConfigurationError',
   },

@@ -50,7 +50,7 @@ describe('PartitionGroup', () => {
     expect(create({ partitions: 0 })).toThrow('partitions must be a whole number of 1 or more, not 0')
     expect(create({ partitions: 1.5 })).toThrow(LeaseConfigurationError)
     expect(create({ partitions: 20_000 })).toThrow(/room for 11988: form several groups/)
-    expect(create({ onAssigned: 'read' })).toThrow('onAssigned must be a function, not string')
+    expect(create({ onAssigned: 'read' })).toThrow('onAssigned must be a function, such as async (held) => …, not read')
     expect(create({ stopTimeout: -1 })).toThrow('stopTimeout must be 0 or more milliseconds, or Infinity, not -1')
     expect(create({ rebalanceInterval: 0 })).toThrow(/rebalanceInterval must be a positive, finite number/)
     expect(create({ heartbeatTimeout: Number.POSITIVE_INFINITY })).toThrow(/heartbeatTimeout must be finite/)

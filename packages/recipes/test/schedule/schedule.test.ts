@@ -14,7 +14,7 @@ import { Fleet, HOUR, MINUTE, withoutMetadata } from './fleet.js'
 
 describe('a schedule', () => {
   it.each<[string, Partial<ScheduleOptions>, string]>([
-    ['no work', { work: undefined as never }, 'work must be a function, not undefined'],
+    ['no work', { work: undefined as never }, 'work must be a function, such as async (held) => …, not undefined'],
     ['an unknown option', { timezone: 'UTC' } as object, "no option 'timezone': did you mean 'timeZone'?"],
     ['maxHold', { maxHold: 5 } as object, "no option 'maxHold'"],
     ['atMostFor 0', { atMostFor: 0 }, 'atMostFor must be a positive number of milliseconds, not 0'],
@@ -26,9 +26,13 @@ describe('a schedule', () => {
       { atMostFor: '5s' as never },
       'atMostFor must be a positive number of milliseconds, not 5s',
     ],
-    ['atLeastFor NaN', { atLeastFor: Number.NaN }, 'atLeastFor must be 0 or more milliseconds, not NaN'],
-    ['atLeastFor -1', { atLeastFor: -1 }, 'atLeastFor must be 0 or more milliseconds, not -1'],
-    ['a text for atLeastFor', { atLeastFor: '5s' as never }, 'atLeastFor must be 0 or more milliseconds, not 5s'],
+    ['atLeastFor NaN', { atLeastFor: Number.NaN }, 'atLeastFor must be 0 or more milliseconds, and finite, not NaN'],
+    ['atLeastFor -1', { atLeastFor: -1 }, 'atLeastFor must be 0 or more milliseconds, and finite, not -1'],
+    [
+      'a text for atLeastFor',
+      { atLeastFor: '5s' as never },
+      'atLeastFor must be 0 or more milliseconds, and finite, not 5s',
+    ],
     [
       'atLeastFor over atMostFor',
       { every: 10, atLeastFor: 4, atMostFor: 3 },

@@ -1,5 +1,5 @@
 import { systemRandom } from '@leasehold/core/store-kit'
-import { wrong } from '../redis-options.js'
+import { misconfigured } from '../redis-options.js'
 import type { ClientAdapter } from './connection.js'
 import { ioredisAdapter } from './ioredis-adapter.js'
 import { nodeRedisAdapter } from './node-redis-adapter.js'
@@ -11,7 +11,7 @@ export function adapterFor(client: RedisClient, random: () => number = systemRan
     if (isIoRedis(client)) return ioredisAdapter(client, random)
     if ('sendCommand' in client) return nodeRedisAdapter(client)
   }
-  throw wrong(
+  throw misconfigured(
     'the client is not supported: pass a client of ioredis (Redis, Cluster) or of node-redis (createClient, ' +
       'createCluster, createSentinel)',
   )

@@ -1,6 +1,6 @@
 import { type Clock, LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import { untilAborted } from '@leasehold/core/store-kit'
+import { closedError, untilAborted } from '@leasehold/core/store-kit'
 import { isReply } from './client-adapter.js'
 import type { ClientAdapter, Connection } from './connection.js'
 import { type Address, wrongTransport } from './transport.js'
@@ -49,7 +49,7 @@ export class LazyConnection {
 
   /** All callers share one attempt and its outcome. */
   connect(): Promise<Connection> {
-    if (this.#isClosed) return Promise.reject(closedError())
+    if (this.#isClosed) return Promise.reject(closedError('redis'))
     return this.#current === undefined ? this.#begin() : Promise.resolve(this.#current)
   }
 
@@ -147,8 +147,4 @@ export class LazyConnection {
       before.destroy()
     })
   }
-}
-
-export function closedError(): LeaseUnavailableError {
-  return new LeaseUnavailableError('the redis store is closed: open a new one', { store: 'redis' })
 }

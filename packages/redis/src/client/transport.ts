@@ -2,7 +2,7 @@ import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { LeaseConfigurationError } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
-import { wrong } from '../redis-options.js'
+import { misconfigured } from '../redis-options.js'
 
 /** Where a client connects, and whether over TLS. */
 export interface Address {
@@ -33,7 +33,7 @@ export async function wrongTransport(
   const isOther = isSecure ? await answersPing(host, port, call) : await answersTls(host, port, call)
   if (!isOther) return undefined
   const place = `the server at ${host}:${port}`
-  return wrong(
+  return misconfigured(
     isSecure
       ? `${place} does not speak TLS: begin the URL with redis: instead of rediss:, or give the client no tls`
       : `${place} speaks TLS only: begin the URL with rediss: instead of redis:, or give the client tls`,

@@ -3,7 +3,7 @@ import type { AcquireOutcome, ReleaseOutcome, StoreCall } from '@leasehold/core/
 import { leftIn, releaseOutcome, toDuration, toGrantId } from '../answers.js'
 import type { RedisClient } from '../client/redis-client.js'
 import { LeaseOperations } from '../lease-operations.js'
-import { type RedisLeaseStoreOptions, wrong } from '../redis-options.js'
+import { misconfigured, type RedisLeaseStoreOptions } from '../redis-options.js'
 import { memberScript } from './member-script.js'
 
 /**
@@ -29,7 +29,7 @@ export class RedisMember extends LeaseOperations {
   constructor(client: RedisClient, options: RedisLeaseStoreOptions = {}) {
     super(client, options, { script: memberScript, hasFloor: true, readLeft: withToken })
     if (!this.areTogether) {
-      throw wrong('the servers of a quorum must be independent: the client of a cluster cannot be one of them')
+      throw misconfigured('the servers of a quorum must be independent: the client of a cluster cannot be one of them')
     }
   }
 

@@ -1,0 +1,45 @@
+import { LeaseConfigurationError } from './lease-configuration-error.js'
+import type { LeaseErrorDetails } from './lease-error.js'
+import { shownValue } from './shown-value.js'
+
+/** What is wrong with the value of an option, and what it must be. `undefined`: it is right, or was not given. */
+export type OptionFault = string | undefined
+
+/** Throws a `LeaseConfigurationError` if there is a fault. */
+export function checkFault(fault: OptionFault, details: LeaseErrorDetails = {}): void {
+  if (fault !== undefined) throw new LeaseConfigurationError(fault, details)
+}
+
+/** For a time limit. */
+export function faultOfLimit(option: string, value: unknown): OptionFault {
+  const fits = typeof value === 'number' && value >= 0
+  return faultUnless(fits, option, '0 or more milliseconds, or Infinity', value)
+}
+
+/** For a pause: it ends. */
+export function faultOfPause(option: string, value: unknown): OptionFault {
+  const fits = typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY
+  return faultUnless(fits, option, '0 or more milliseconds, and finite', value)
+}
+
+/** For the time between two repetitions. */
+export function faultOfInterval(option: string, value: unknown): OptionFault {
+  const fits = typeof value === 'number' && Number.isFinite(value) && value > 0
+  return faultUnless(fits, option, 'a positive, finite number of milliseconds', value)
+}
+
+export function faultOfFunction(option: string, value: unknown): OptionFault {
+  return faultUnless(typeof value === 'function', option, 'a function', value)
+}
+
+export function faultOfFlag(option: string, value: unknown): OptionFault {
+  return faultUnless(typeof value === 'boolean', option, 'true or false', value)
+}
+
+export function faultOfSignal(value: unknown): OptionFault {
+  return faultUnless(value instanceof AbortSignal, 'signal', 'an AbortSignal', value)
+}
+
+function faultUnless(fits: boolean, option: string, expected: string, value: unknown): OptionFault {
+  return fits || value === undefined ? undefined : `${option} must be ${expected}, not ${shownValue(value)}`
+}
