@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs'
+import { globSync } from 'tinyglobby'
 import { defineConfig } from 'vitest/config'
 import { ClosingLineReporter } from './tools/closing-line-reporter.js'
 
@@ -40,6 +42,15 @@ const long = [
   'tools/test/time-lint.test.ts',
 ]
 
+/**
+ * The fast tests that replace modules, timers, globals or functions of the process: each file has a process of its own. The
+ * others share processes, in which the sources are loaded once: that takes a third of the processor time.
+ */
+const alone = globSync(all).filter((file) => {
+  const text = readFileSync(file, 'utf8')
+  return /vi\.(mock|stubGlobal|useFakeTimers)\(|spyOn\((globalThis|process|console|Math|systemClock)\b/.test(text)
+})
+
 /** Each cluster has the machine to itself, and an election on a busy machine can take longer than a ttl: not in CI. */
 const isForClusters = process.env.TEST_CLUSTERS === '1'
 
@@ -47,7 +58,7 @@ export default defineConfig({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
-    // A process a file: tests send signals, open native stores and count timers.
+    // Processes, because tests send signals and open native stores.
     pool: 'forks',
     // Tests that wait for leases to expire do so side by side.
     maxConcurrency: 40,
@@ -58,9 +69,20 @@ export default defineConfig({
         test: {
           name: 'fast',
           include: all,
-          exclude: [...long, ...servers, ...mutants],
+          exclude: [...alone, ...long, ...servers, ...mutants],
+          isolate: false,
           maxWorkers: 3,
           sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: alone,
+          exclude: [...long, ...servers, ...mutants],
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
         },
       },
       {
@@ -70,7 +92,7 @@ export default defineConfig({
           include: long,
           globalSetup: 'packages/cli/test/support/built-program.ts',
           maxWorkers: 3,
-          sequence: { groupOrder: 1 },
+          sequence: { groupOrder: 2 },
         },
       },
       {
@@ -82,12 +104,12 @@ export default defineConfig({
           exclude: isForClusters ? [] : [...clusters, ...mutants],
           maxWorkers: isForClusters ? 1 : 3,
           ...(isForClusters && { maxConcurrency: 1 }),
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 3 },
         },
       },
       {
         extends: true,
-        test: { name: 'mutants', include: mutants, maxWorkers: 3, sequence: { groupOrder: 3 } },
+        test: { name: 'mutants', include: mutants, maxWorkers: 3, sequence: { groupOrder: 4 } },
       },
     ],
     // Long enough for a busy machine: these limits only end tests that hang.

@@ -17,7 +17,9 @@ const first = argv.findIndex((argument) => !projects.includes(argument))
 const named = argv.slice(0, first < 0 ? undefined : first)
 // The clusters take the place of the other tests on servers, with settings of their own.
 if (named.includes('clusters')) process.env.TEST_CLUSTERS = '1'
-const names = argv.length === 0 ? ['fast'] : named.map((name) => (name === 'clusters' ? 'servers' : name))
+const names = (argv.length === 0 ? ['fast'] : named).flatMap((name) =>
+  name === 'clusters' ? ['servers'] : name === 'fast' ? ['fast', 'alone'] : [name],
+)
 const options = [...names.flatMap((name) => ['--project', name]), ...argv.slice(named.length)]
 
 if (argv.includes('--help')) console.log(USAGE)

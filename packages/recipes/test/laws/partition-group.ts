@@ -119,7 +119,8 @@ export const partitionGroupLaws: readonly RecipeLaw<PartitionGroupUnderTest, Par
       const before = { shares: sharesOf(workers), assigned: assigned() }
       await trial.pass(trial.ttl)
       assert.deepEqual({ shares: sharesOf(workers), assigned: assigned() }, before)
-      assert.equal(before.assigned, 7, 'a partition moved in vain')
+      // In real time, the first may have taken partitions before the others had joined: then some have to move.
+      if (trial.time.isVirtual) assert.equal(before.assigned, 7, 'a partition moved in vain')
     },
 
     'a newcomer gets its share, with as few moves as possible': async (trial) => {
