@@ -1,0 +1,121 @@
+import { readFileSync } from 'node:fs'
+import { globSync } from 'tinyglobby'
+import { defineConfig } from 'vitest/config'
+import { ClosingLineReporter } from './tools/closing-line-reporter.js'
+
+const conditions = ['@leasehold/source']
+
+const all = ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts', 'tools/test/**/*.test.ts']
+
+/** Deliberate bugs, each built and run until a test catches it. */
+const mutants = [
+  'packages/recipes/test/**/mutants.test.ts',
+  'testing/simulator/test/mutants/mutants.test.ts',
+  'packages/*/test/**/unit-mutants.test.ts',
+]
+
+/** Clusters of three whose members are killed and stopped. */
+const clusters = ['packages/{etcd,consul}/test/chaos/**/*.test.ts']
+
+/** The stores on real servers, which the tests start, kill, stop and cut off, and the recipes over these stores. */
+const servers = [
+  'packages/redis/test/{access,blocked-loop,clients,cluster,cluster-laws,failover,failures,faults,heartbeat-thread}.test.ts',
+  'packages/redis/test/{laws,listing,proxy,servers,time-limits,transport,waiting}.test.ts',
+  'packages/redis-quorum/test/{laws,rough-weather,servers}.test.ts',
+  'packages/{azure-blob,consul,etcd,kubernetes,postgres}/test/**/*.test.ts',
+  'packages/recipes/test/servers/*.test.ts',
+  'examples/{azure-blob,consul,container-migration,etcd,kubernetes,postgres}/test/**/*.test.ts',
+]
+
+/** Thousands of schedules, fleets of processes, and packages as they are published. */
+const long = [
+  'packages/actor/test/{heartbeat-thread,linear,schedules}.test.ts',
+  'packages/cli/test/{binary,run}/**/*.test.ts',
+  'packages/config/test/hostile.test.ts',
+  'packages/heartbeat-thread/test/published/*.test.ts',
+  'packages/heartbeat-thread/test/{heartbeat-thread,laws,processes}.test.ts',
+  'packages/local/test/{thread-laws,threads,processes,self-fence}.test.ts',
+  'packages/recipes/test/*/{processes,simulation,thread-laws}.test.ts',
+  'testing/simulator/test/*.test.ts',
+  'examples/{cron,failover,hocon,jobs,pipeline,testing}/test/**/*.test.ts',
+  'tools/test/published/*.test.ts',
+  'tools/test/time-lint.test.ts',
+]
+
+/**
+ * The fast tests that replace modules, timers, globals or functions of the process: each file has a process of its own. The
+ * others share processes, in which the sources are loaded once: that takes a third of the processor time.
+ */
+const alone = globSync(all).filter((file) => {
+  const text = readFileSync(file, 'utf8')
+  return /vi\.(mock|stubGlobal|useFakeTimers)\(|spyOn\((globalThis|process|console|Math|systemClock)\b/.test(text)
+})
+
+/** Each cluster has the machine to itself, and an election on a busy machine can take longer than a ttl: not in CI. */
+const isForClusters = process.env.TEST_CLUSTERS === '1'
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions } },
+  test: {
+    // Processes, because tests send signals and open native stores.
+    pool: 'forks',
+    // Tests that wait for leases to expire do so side by side.
+    maxConcurrency: 40,
+    projects: [
+      {
+        extends: true,
+        // Some wait for leases and other processes rather than compute.
+        test: {
+          name: 'fast',
+          include: all,
+          exclude: [...alone, ...long, ...servers, ...mutants],
+          isolate: false,
+          maxWorkers: 3,
+          sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'alone',
+          include: alone,
+          exclude: [...long, ...servers, ...mutants],
+          maxWorkers: 3,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'long',
+          include: long,
+          globalSetup: 'packages/cli/test/support/built-program.ts',
+          maxWorkers: 3,
+          sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        extends: true,
+        // They mostly wait for leases and sessions to expire, and for servers.
+        test: {
+          name: 'servers',
+          include: isForClusters ? clusters : servers,
+          exclude: isForClusters ? [] : [...clusters, ...mutants, ...alone],
+          maxWorkers: isForClusters ? 1 : 4,
+          isolate: false,
+          ...(isForClusters && { maxConcurrency: 1 }),
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'mutants', include: mutants, maxWorkers: 3, sequence: { groupOrder: 4 } },
+      },
+    ],
+    // Long enough for a busy machine: these limits only end tests that hang.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    reporters: ['default', new ClosingLineReporter()],
+  },
+})
