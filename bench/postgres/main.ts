@@ -9,13 +9,11 @@ import { reportBloat } from './numbers/bloat.js'
 import { reportCycles } from './numbers/cycles.js'
 import { reportGuard } from './numbers/guard.js'
 import { reportHandOver } from './numbers/hand-over.js'
-import { reportHolding } from './numbers/holding.js'
 import { safeSettings } from './safe-settings.js'
 
 const numbers = {
   cycles: reportCycles,
   'hand-over': reportHandOver,
-  holding: reportHolding,
   bloat: reportBloat,
   guard: reportGuard,
 }

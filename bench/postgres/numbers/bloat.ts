@@ -3,6 +3,7 @@ import { AbortableCall } from '@leasehold/core/store'
 import { PostgresLeaseStore } from '@leasehold/postgres'
 import { Pool } from 'pg'
 import type { NumberReport } from '../../support/benchmark.js'
+import { growthOf } from '../../support/counters.js'
 import { mapLimited } from '../../support/lanes.js'
 import { shown, table } from '../../support/table.js'
 import { ServerMeter, type TableReading } from '../server-meter.js'
@@ -14,6 +15,7 @@ const SHAPES = [
   { leases: 1_000, together: 1_000, renewals: 100_000 },
   { leases: 10_000, together: 10_000, renewals: 100_000 },
 ] as const
+const NAIVE = { leases: 10_000, rounds: 3 } as const
 /** Acquisitions on their way at once. */
 const AT_ONCE = 200
 /** Longer than the pause between two looks of the autovacuum of the bench's server, in milliseconds. */
@@ -32,7 +34,7 @@ async function renewAll(url: string, { leases, together, renewals }: (typeof SHA
     return outcome.grant
   })
   await pause(VACUUM)
-  const [before, wal, start] = [await meter.table('leasehold.leases'), (await meter.read()).wal, performance.now()]
+  const [before, first, start] = [await meter.table('leasehold.leases'), await meter.read(), performance.now()]
   for (let count = 0; count < renewals; count += together) {
     const first = count % leases
     const outcomes = await store.renewMany(grants.slice(first, first + together), call)
@@ -42,27 +44,53 @@ async function renewAll(url: string, { leases, together, renewals }: (typeof SHA
   // A session reports its counts about a second late.
   await pause(1_500)
   const after = await meter.table('leasehold.leases')
-  const written = (await meter.read()).wal - wal
+  const last = await meter.read()
   await pause(VACUUM)
   const settled = await meter.table('leasehold.leases')
   await store.close()
   await pool.end()
   await meter.close()
-  return { before, after, settled, time, wal: written }
+  const [wal, cpu] = [(last.wal - first.wal) / renewals, (last.cpu - first.cpu) / renewals]
+  return { before, after, settled, time, wal, cpu }
+}
+
+/** A table of one's own, renewed by one prepared `UPDATE` and one transaction for each lease: the cost of a renewal. */
+async function renewNaively(url: string) {
+  const [pool, meter] = [new Pool({ connectionString: url, max: 10 }), new ServerMeter(url)]
+  await meter.query('DROP TABLE IF EXISTS naive')
+  await meter.query('CREATE TABLE naive (name text PRIMARY KEY, owner text, token bigint, expires_at timestamptz)')
+  await meter.query(
+    `INSERT INTO naive SELECT 'lease-' || n, 'owner', 1, clock_timestamp() FROM generate_series(1, ${NAIVE.leases}) n`,
+  )
+  const text = `UPDATE naive SET expires_at = clock_timestamp() + interval '30 s' WHERE name = $1 AND token = 1`
+  const names = Array.from({ length: NAIVE.leases }, (_, place) => `lease-${place + 1}`)
+  const round = () => mapLimited(names, 100, (name) => pool.query({ name: 'renew', text, values: [name] }))
+  // The first changes after a checkpoint log whole pages.
+  await round()
+  const read = () => meter.read()
+  const { wal, cpu } = await growthOf(read, async () => {
+    for (let count = 0; count < NAIVE.rounds; count += 1) await round()
+  })
+  await pool.end()
+  await meter.close()
+  const renewals = NAIVE.rounds * NAIVE.leases
+  return { renewals, wal: wal / renewals, cpu: cpu / renewals }
 }
 
 export async function reportBloat(url: string): Promise<NumberReport> {
   const rows: string[][] = []
   const failures: string[] = []
+  const naive = await renewNaively(url)
   for (const shape of SHAPES) {
-    const { before, after, settled, time, wal } = await renewAll(url, shape)
+    const { before, after, settled, time, wal, cpu } = await renewAll(url, shape)
     const updates = after.updates - before.updates
     const hot = (after.hot - before.hot) / updates
     rows.push([
       `${shown(shape.leases)}, ${shown(shape.together)} in a call`,
       shown(shape.renewals),
       shown((time / shape.renewals) * 1_000),
-      shown(wal / shape.renewals),
+      shown(cpu * 1_000),
+      shown(wal),
       `${shown(hot * 100)} %`,
       sizeOf(before),
       sizeOf(after),
@@ -72,7 +100,11 @@ export async function reportBloat(url: string): Promise<NumberReport> {
     ])
     if (!(hot > 0.95))
       failures.push(`bloat, ${shape.leases} leases: ${shown(hot * 100)} % of the updates are HOT, not 95 %`)
+    if (shape.together > 1 && wal >= naive.wal)
+      failures.push(`bloat: ${shown(wal)} bytes of the log a renewal, not below ${shown(naive.wal)}`)
   }
+  const own = [`${shown(NAIVE.leases)} in a table of one’s own, one \`UPDATE\` each`, shown(naive.renewals), '']
+  rows.push([...own, shown(naive.cpu * 1_000), shown(naive.wal), ...Array(6).fill('')])
   return {
     title: 'Table after many renewals',
     body: [
@@ -81,7 +113,7 @@ export async function reportBloat(url: string): Promise<NumberReport> {
       'second on this server instead of every minute.',
       '',
       table(
-        'leases | renewals | µs a renewal | bytes of the log a renewal | updates in place (HOT) | KB before | KB after | dead rows after | dead rows 3 s later | autovacuums',
+        'leases | renewals | µs a renewal | µs of server CPU | bytes of the log a renewal | updates in place (HOT) | KB before | KB after | dead rows after | dead rows 3 s later | autovacuums',
         rows,
       ),
     ].join('\n'),
