@@ -43,8 +43,9 @@ const long = [
 ]
 
 /**
- * The fast tests that replace modules, timers, globals or functions of the process: each file has a process of its own. The
- * others share processes, in which the sources are loaded once: that takes a third of the processor time.
+ * The tests that replace modules, timers, globals or functions of the process: each file has a process of its own. The fast
+ * ones among the others, and those on servers, share processes, in which the sources are loaded once: that takes a third of
+ * the processor time.
  */
 const alone = globSync(all).filter((file) => {
   const text = readFileSync(file, 'utf8')
@@ -80,7 +81,7 @@ export default defineConfig({
         test: {
           name: 'alone',
           include: alone,
-          exclude: [...long, ...servers, ...mutants],
+          exclude: [...long, ...mutants],
           maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
@@ -101,8 +102,9 @@ export default defineConfig({
         test: {
           name: 'servers',
           include: isForClusters ? clusters : servers,
-          exclude: isForClusters ? [] : [...clusters, ...mutants],
-          maxWorkers: isForClusters ? 1 : 3,
+          exclude: isForClusters ? [] : [...clusters, ...alone, ...mutants],
+          isolate: false,
+          maxWorkers: isForClusters ? 1 : 4,
           ...(isForClusters && { maxConcurrency: 1 }),
           sequence: { groupOrder: 3 },
         },
