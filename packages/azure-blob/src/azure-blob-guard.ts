@@ -12,7 +12,7 @@ const DELETED = 'leaseholddeleted'
 
 /** The options that an operation must pass to the SDK. Without them, the write is not fenced. */
 export interface FencedWrite {
-  /** The blob was not written since its token was compared. */
+  /** The condition that nobody has written the blob since its token was compared. */
   readonly conditions: BlobRequestConditions
   /** The metadata of the blob, with the token in it. */
   readonly metadata: Record<string, string>
@@ -34,7 +34,7 @@ export interface FencedWrite {
 export class AzureBlobGuard implements FencingGuard {
   readonly #container: ContainerClient
 
-  /** The caller's client of the container of the blobs. */
+  /** `container`: the caller's client for the container with the blobs. */
   constructor(container: ContainerClient) {
     this.#container = container
   }
@@ -96,7 +96,7 @@ export class AzureBlobGuard implements FencingGuard {
   }
 }
 
-/** Replaces the deletions of the client: they empty the blob and keep its token. */
+/** Replaces the methods that delete the blob: they now empty it and keep its token. */
 function withoutDeletion(blob: BlockBlobClient, fencingToken: bigint, fenced: FencedWrite): BlockBlobClient {
   const metadata = { [KEY]: String(fencingToken), [DELETED]: 'true' }
   const empty = async ({ conditions, ...options }: BlobDeleteOptions = {}) => {

@@ -41,8 +41,9 @@ const LONGEST = 60_000
 
 /**
  * Leases over the native leases of Azure Blob Storage: one blob per name in the given container, or one container per name
- * in the account of the given service client. The service times them: 15 to 60 s, or infinite. Owner, fencing token and
- * metadata are in the metadata of the blob, written under its lease, unless `metadata` is `false`. The content of the blob is never touched.
+ * in the account of the given service client. The service keeps their time: 15 to 60 s, or infinite. Owner, fencing token
+ * and metadata are in the metadata of the blob, written under its lease, unless `metadata` is `false`. The content of the
+ * blob is never touched.
  */
 export class AzureBlobLeaseStore implements LeaseStore {
   readonly kind = 'azure-blob'
@@ -50,7 +51,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   readonly #resources: LeaseResources
   readonly #clock: Clock
   readonly #checks: StoreChecks
-  /** Absent if the ids are those of the SDK. */
+  /** `undefined` if the SDK makes the ids. */
   readonly #requestIds: ClientRequestIds<LeaseResources> | undefined
   readonly #grants: RecordedGrants | UnrecordedGrants
   /** The ETags of the blobs at the last releases, by grant id. */
@@ -109,7 +110,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   }
 
   /**
-   * With metadata it takes three more requests: the record is written under the renewed lease before the release. With
+   * With `metadata`, a release takes three more requests: the record is written under the renewed lease before it. With
    * `conditions`: rejects with a `LeaseConflictError`, and releases nothing, unless they are met.
    */
   async release(
@@ -121,7 +122,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
     const { name, grantId } = grant
     this.#checks.release(grant, call, metadata)
     checkConditions(conditions, { leaseName: name })
-    // Metadata is a write of its own, after which a condition is not met any more.
+    // The metadata is written by a request of its own, after which a condition such as `ifMatch` is not met any more.
     let isWritten = false
     return await this.#inRounds(
       'release',
@@ -162,9 +163,10 @@ export class AzureBlobLeaseStore implements LeaseStore {
   }
 
   /**
-   * Yields the records as last written. `read` asks the service in addition whether the lease in force is that of the
-   * record: between taking a lease and writing its record, or if its holder crashed in between, a listing shows the last
-   * holder as the holder. Names of more than letters, digits, `-` and `_` are listed once this version has written them.
+   * Yields the records as they were last written. Only `read` also asks the service whether the lease in force is that of
+   * the record. After a lease is taken and before its record is written, or if its holder crashed in between, a listing
+   * still shows the last holder. Names with other characters than letters, digits, `-` and `_` are listed once this version
+   * has written them.
    */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
     this.#checks.usable(call)
@@ -197,9 +199,9 @@ export class AzureBlobLeaseStore implements LeaseStore {
   }
 
   /**
-   * The service counts in whole seconds: a period is rounded up. It breaks no lease by its id: with a `grantId`, the lease is
-   * broken if it was that of the grant just before and nothing was written since, or a successor had no record yet. With
-   * `conditions`: rejects with a `LeaseConflictError`, and breaks nothing, unless they are met.
+   * The service counts in whole seconds: a period is rounded up. It cannot break a lease by its id. With a `grantId`, the
+   * lease is broken if it was that of the grant just before and nothing was written since, or if a successor had no record
+   * yet. With `conditions`: rejects with a `LeaseConflictError`, and breaks nothing, unless they are met.
    */
   async break(
     name: string,
@@ -287,7 +289,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   }
 }
 
-/** `error`: the lease conflict with which the service answered the renewal. */
+/** Returns why the service refused a renewal. `error`: the lease conflict with which it answered. */
 function reasonOf(error: unknown, { name, grantId }: Grant, found: Found | undefined): RenewRefusal {
   if (found === undefined) return 'deleted'
   if (codeOf(error) === 'LeaseIsBrokenAndCannotBeRenewed') return 'broken'

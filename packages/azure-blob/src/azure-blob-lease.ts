@@ -48,8 +48,8 @@ export class AzureBlobLease extends StoreLease {
   }
 
   /**
-   * The ETag of the blob at the grant, while the lease is held; after that, at the release. For `acquire({ ifMatch })`:
-   * whether the blob, or the container, is unchanged since this lease was released. `undefined` after a loss.
+   * While the lease is held: the ETag of the blob or container at the grant. After a release: the ETag at the release, with
+   * which `acquire({ ifMatch })` grants the lease only if nothing was written since. After a loss: `undefined`.
    */
   get etag(): string | undefined {
     const grant: (Grant & { readonly etag?: string }) | undefined = this.grant
@@ -57,9 +57,9 @@ export class AzureBlobLease extends StoreLease {
   }
 
   /**
-   * As of every `StoreLease`. With `conditions`: rejects with a `LeaseConflictError`, and renews nothing, unless they are met.
-   * The lease then stays held, until its validity ends. Heartbeats have no conditions: use `strategy: 'manual'` for a lease
-   * that is to be renewed only under conditions.
+   * Like `renew` of every `StoreLease`. With `conditions`: rejects with a `LeaseConflictError`, and renews nothing, unless
+   * they are met. The lease then stays held, until its validity ends. Heartbeats have no conditions: use `strategy:
+   * 'manual'` for a lease that is to be renewed only under conditions.
    */
   override async renew(options: { readonly conditions?: AzureBlobConditions } = {}): Promise<boolean> {
     checkOptionNames('renew', options, { conditions: true }, { leaseName: this.settings.name })
@@ -68,9 +68,9 @@ export class AzureBlobLease extends StoreLease {
   }
 
   /**
-   * As of every `StoreLease`. With `conditions`: rejects with a `LeaseConflictError`, and keeps the lease, unless they are
-   * met. They are checked by a renewal, just before: while the lease is in force, nobody else writes to its blob. It does not
-   * keep others from writing the metadata of a container in between.
+   * Like `release` of every `StoreLease`. With `conditions`: rejects with a `LeaseConflictError`, and keeps the lease,
+   * unless they are met. A renewal just before the release checks them: while the lease is in force, nobody else writes to
+   * its blob. But a lease on a container does not keep others from writing the container's metadata in between.
    */
   override async release(options: AzureBlobReleaseOptions = {}): Promise<boolean> {
     const { conditions, ...others } = options
@@ -81,7 +81,7 @@ export class AzureBlobLease extends StoreLease {
     return isReleased
   }
 
-  /** As of every `StoreLease`. `conditions`: as in {@link AzureBlobLease.release}. */
+  /** Like `handOff` of every `StoreLease`. `conditions`: as in {@link AzureBlobLease.release}. */
   override async handOff(
     to: { readonly owner?: string; readonly conditions?: AzureBlobConditions } = {},
   ): Promise<HandOff> {
@@ -92,8 +92,8 @@ export class AzureBlobLease extends StoreLease {
   }
 
   /**
-   * Rejects unless the blob or container under the lease meets the conditions. A lease that is not held, or was lost, is left
-   * to the operation that follows.
+   * Rejects unless the blob or container under the lease meets the conditions. Checks nothing if the lease is not held, or
+   * was lost: the operation that follows handles that.
    */
   async #require(conditions: AzureBlobConditions | undefined): Promise<void> {
     const { name: leaseName, owner, timeouts } = this.settings

@@ -24,12 +24,12 @@ export interface AzureBlobLeaseStoreOptions {
    */
   readonly metadata?: boolean | undefined
   /**
-   * The `x-ms-client-request-id` of the requests of the store, by which the logs of the service and the errors of the store
-   * name them: the same for all, or a function that is called for each request. 1 to 1,024 characters of ASCII. The SDK
-   * makes a random one unless given.
+   * The `x-ms-client-request-id` of the requests of the store: the logs of the service and the errors of the store show it.
+   * Either one id for all requests, or a function that is called for each request. An id has 1 to 1,024 characters of
+   * ASCII. The SDK makes random ids unless given.
    */
   readonly clientRequestId?: ClientRequestId | undefined
-  /** For the pause until the second of a write is over; the machine's unless given. */
+  /** The clock for the pause until the second of a write is over; the machine's unless given. */
   readonly clock?: Clock | undefined
 }
 

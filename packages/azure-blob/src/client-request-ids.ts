@@ -17,7 +17,7 @@ export interface AzureBlobOperation {
 /** The id of every request, or a function that is called for each request. */
 export type ClientRequestId = string | ((operation: AzureBlobOperation) => string)
 
-/** Sets the client request id of the requests of a store, which it knows by the signals of their calls. */
+/** Sets the client request id of the requests of a store. It finds the operation of a request by the signal of the call. */
 export class ClientRequestIds<Resources> {
   readonly #id: ClientRequestId
   readonly #client: ContainerClient | BlobServiceClient
@@ -26,8 +26,8 @@ export class ClientRequestIds<Resources> {
   #resources: Promise<Resources> | undefined
 
   /**
-   * Throws a `LeaseConfigurationError` for a string that the service does not accept. `over`: what sends the requests, over
-   * a client that sets the ids.
+   * Throws a `LeaseConfigurationError` for a string that the service does not accept. `over` returns the object that sends
+   * the requests, for a client that sets the ids.
    */
   constructor(
     id: ClientRequestId,
@@ -40,7 +40,7 @@ export class ClientRequestIds<Resources> {
     this.#over = over
   }
 
-  /** The requests that get this signal are part of this operation. Resolves with what sends them. */
+  /** Makes all requests with this signal part of this operation. Resolves with the object that sends them. */
   mark(signal: AbortSignal, operation: AzureBlobOperation): Promise<Resources> {
     this.#operations.set(signal, operation)
     this.#resources ??= this.#identified().then(this.#over)

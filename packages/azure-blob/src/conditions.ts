@@ -11,9 +11,9 @@ import { isSettled, SECOND, settling } from './write-time.js'
  * neither its ETag nor its time; a record in its metadata changes both.
  */
 export interface AzureBlobConditions {
-  /** It has this ETag: nothing was written since. */
+  /** The blob or container has this ETag: nothing was written since. */
   readonly ifMatch?: string | undefined
-  /** It has another ETag than this. */
+  /** The blob or container has another ETag than this. */
   readonly ifNoneMatch?: string | undefined
   /** It was written after this time, by the service's clock, in whole seconds. */
   readonly ifModifiedSince?: Date | undefined
@@ -49,9 +49,9 @@ export function checkConditions(conditions: AzureBlobConditions | undefined, of:
 
 /**
  * The options of a request that has an effect only if the conditions are met. The service compares no ETags of containers,
- * and accepts few combinations of conditions. Therefore the conditions are compared with what is found, and the request is
- * conditional on that. Resolves with `undefined` if the caller has to look again. Rejects with a `LeaseConflictError` if a
- * condition is not met.
+ * and accepts few combinations of conditions. Therefore this function compares the conditions with the state that it finds,
+ * and makes the request conditional on that state. Resolves with `undefined` if the caller has to look again. Rejects with
+ * a `LeaseConflictError` if a condition is not met.
  */
 export async function conditionalOn(
   resource: LeaseResource,
@@ -62,7 +62,7 @@ export async function conditionalOn(
 ): Promise<LeaseOperationOptions | undefined> {
   const abortSignal = call.signal
   const found = conditions && (await resource.find(abortSignal))
-  // If the blob or the container is missing, the service reports the request itself.
+  // If the blob or the container is missing, the service rejects the request itself.
   if (conditions === undefined || found === undefined) return { abortSignal }
   requireMet(leaseName, conditions, found)
   if (resource.kind === 'blob' || isSettled(found)) return { abortSignal, conditions: resource.unwritten(found) }
@@ -96,7 +96,7 @@ function faultOf(
   return undefined
 }
 
-/** Every version. */
+/** In a condition: every ETag. */
 const ANY = '*'
 
 /** Both times are the service's, in whole seconds, as in the headers. */

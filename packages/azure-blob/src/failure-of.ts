@@ -9,7 +9,7 @@ import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { CLIENT_REQUEST_ID } from './client-request-ids.js'
 import { codeOf, isRefusal, restFailureOf } from './service-answer.js'
 
-/** The difference between the clocks from which the service rejects signatures, in milliseconds. */
+/** The smallest difference between the clocks for which the service rejects signatures, in milliseconds. */
 const SIGNATURE_AGE = 15 * 60_000
 
 /** The errors of `@azure/identity` when a credential gives no token. */
@@ -119,12 +119,12 @@ function requestIdOf(error: unknown): string | undefined {
   return restFailureOf(error)?.response?.headers.get('x-ms-request-id')
 }
 
-/** The id under which the logs of the service have the request; also known where no answer came. */
+/** The id under which the logs of the service have the request. It is known even if no answer came. */
 function clientRequestIdOf(error: unknown): string | undefined {
   return restFailureOf(error)?.request?.headers.get(CLIENT_REQUEST_ID)
 }
 
-/** Addresses can contain a signature. */
+/** Removes keys and signatures from a text. Addresses can contain a signature. */
 function redact(text: string): string {
   return text.replaceAll(/\b(sig|AccountKey|SharedAccessSignature)=[^&;\s]*/gi, '$1=…')
 }

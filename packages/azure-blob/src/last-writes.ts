@@ -7,7 +7,7 @@ import { isSettled, KNOWN_NAMES, tokenTime } from './write-time.js'
 export class LastWrites {
   readonly #etags = new RecentMap<string | undefined>(KNOWN_NAMES)
 
-  /** A write of this store was answered with this ETag. */
+  /** Keeps the ETag with which the service answered a write of this store. */
   set(name: string, etag: string | undefined): void {
     this.#etags.set(name, etag)
   }
@@ -17,14 +17,14 @@ export class LastWrites {
     return this.#etags.get(name) === etag
   }
 
-  /** Whether the record may be older than the last grant, because that was written in the same second. */
+  /** Whether the record may be older than the last grant: both may have been written in the same second. */
   mayHaveReturned(name: string, found: Found): boolean {
     return !isSettled(found) && !this.has(name, found)
   }
 
   /**
-   * One more than the stored token, and at least the service's time: the record can be missing, or older than the last
-   * grant, after a restored snapshot or a write of metadata that was read earlier.
+   * Returns one more than the stored token, but at least the service's time. The record can be missing, or older than the
+   * last grant, after a restored snapshot or a write of metadata that was read earlier.
    */
   nextToken(name: string, found: Found, stored: StoredGrant | undefined): bigint {
     const time = tokenTime(found, this.has(name, found))

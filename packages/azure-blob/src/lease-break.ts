@@ -10,7 +10,7 @@ import { isSettled, settling } from './write-time.js'
 interface Breaking extends BreakOptions {
   readonly name: string
   readonly conditions?: AzureBlobConditions | undefined
-  /** The period of a lease that expires, where none is given, in milliseconds. */
+  /** The period for a lease that expires, if no period is given, in milliseconds. */
   readonly longest: number
   readonly clock: Clock
 }
@@ -58,7 +58,7 @@ export async function breakIn(
 
 /** The record after the write of the reason. */
 interface Reasoned {
-  /** The condition that nothing was written since, where something was written here. */
+  /** Present if the reason was written: the condition that nothing was written since. */
   readonly unwritten?: { readonly ifMatch?: string }
   /** Whether another writer was faster. */
   readonly isOvertaken: boolean
@@ -76,6 +76,6 @@ async function writeReason(
   const record = { ...stored, metadata: { ...stored.metadata, breakReason: reason } }
   const written = await resource.write(withGrant(found.metadata, record), stored.grantId, found, signal)
   const etag = resource.kind === 'blob' ? written?.etag : undefined
-  // The time of a container is that of this write: it says nothing about others.
+  // The time of a container is now that of this write, so it says nothing about other writes.
   return { unwritten: etag === undefined ? {} : { ifMatch: etag }, isOvertaken: written === undefined }
 }

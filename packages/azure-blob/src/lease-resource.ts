@@ -60,7 +60,7 @@ export class LeaseResource {
     return this.#client.getBlobLeaseClient(grantId)
   }
 
-  /** As `find`; `undefined` also if the lease in force is not that of the grant. */
+  /** Like `find`, but resolves with `undefined` also if the lease in force is not that of the grant. */
   async findUnder(leaseId: string, abortSignal: AbortSignal): Promise<Found | undefined> {
     const request = () => this.#client.getProperties({ conditions: { leaseId }, abortSignal })
     const found = await unless([404, 409, 412], request)

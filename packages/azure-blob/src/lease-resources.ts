@@ -6,7 +6,7 @@ import { LeaseResource } from './lease-resource.js'
 import { isStatus } from './service-answer.js'
 import { type BlobMetadata, type LeaseStatus, nameIn } from './stored-grant.js'
 
-/** Blob names have up to 1,024 characters; none of these has a meaning in an address or a path. */
+/** Blob names have up to 1,024 characters. The characters allowed here have no meaning in an address or a path. */
 const inBlobNames: Omit<NameAlphabet, 'maxLength'> = { allows: (c) => /[A-Za-z0-9_-]/.test(c), escape: '~' }
 const LONGEST_BLOB_NAME = 512
 
@@ -18,7 +18,7 @@ const containerPrefix = /^[a-z0-9]+(-[a-z0-9]+)*-?$/
 /** The longest name of a blob that is the user's own, in characters. */
 const LONGEST_EXACT_NAME = 1_024
 
-/** The service's rule for containers, and its containers with names of their own. */
+/** The names that the service accepts for containers: by its general rule, and those of its special containers. */
 const exactContainer = /^(?=.{3,63}$)[a-z0-9]+(-[a-z0-9]+)*$|^\$(root|web|logs)$/
 
 /** The end of a shortened name, in characters: two escapes and a hash. See `encodeLeaseName`. */
@@ -89,7 +89,7 @@ export class LeaseResources {
     return new LeaseResource(client, name, this.#isRecorded)
   }
 
-  /** Yields what has a lease name with this prefix. Blobs and containers that have no lease may be among them. */
+  /** Yields the blobs or containers whose lease names have this prefix. Some of them may have no lease. */
   async *list(leasePrefix: string, abortSignal: AbortSignal): AsyncGenerator<ListedResource> {
     const client = this.#client
     const options = { prefix: this.#listPrefix(leasePrefix), includeMetadata: true, abortSignal }
@@ -129,9 +129,9 @@ export class LeaseResources {
     return this.#prefix + encodeLeaseName(leaseName, this.#alphabet)
   }
 
-  /** The start of the names that belong to a prefix of lease names. */
+  /** Returns the start of the blob or container names whose lease names have this prefix. */
   #listPrefix(leasePrefix: string): string {
-    // Half a surrogate pair at its end has no UTF-8 to look for.
+    // The prefix may end with half a surrogate pair, which has no UTF-8 to search for.
     if (!leasePrefix.isWellFormed()) return this.#prefix
     if (this.#isExact) return this.#prefix + leasePrefix
     const encoded = encodeLeaseName(leasePrefix, { ...this.#alphabet, maxLength: Number.POSITIVE_INFINITY })

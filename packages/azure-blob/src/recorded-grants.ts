@@ -41,7 +41,7 @@ export class RecordedGrants {
     const stored = grantIn(name, found.metadata)
     const isRepeated = found.state === 'leased' && stored?.grantId === grantId
     if (ifMatch !== undefined && !isRepeated) requireMet(name, { ifMatch }, found)
-    // An older record may have returned within this second, over a grant of this second. On a container, another write
+    // Within this second, an older record may have been restored over a grant of this second. On a container, another write
     // in this second would not be noticed either.
     if (!isRepeated && (isOnContainer ? !isSettled(found) : this.#writes.mayHaveReturned(name, found))) {
       if (isOnContainer && isLocked(found) && stored !== undefined) return { granted: false, ...holderOf(name, found) }
@@ -57,7 +57,7 @@ export class RecordedGrants {
     const fencingToken = isRepeated ? stored.fencingToken : this.#writes.nextToken(name, found, stored)
     const kept = isRepeated ? stored.metadata : withoutBreakReason(stored?.metadata ?? {})
     const metadata = request.metadata ?? kept
-    // Until the record is written, it is that of the last holder: a crash in between loses nothing.
+    // Until the new record is written, the old one stays, with the last holder: a crash in between loses nothing.
     const previous = isRepeated ? stored.previous : stored?.metadata
     const grantedAt = isRepeated ? stored.grantedAt : found.date.getTime()
     const known = { ...(previous && { previous }), ...(grantedAt !== undefined && { grantedAt }) }
@@ -69,7 +69,7 @@ export class RecordedGrants {
     )
   }
 
-  /** As `acquire`. Rejects with a `LeaseConflictError` if a condition is not met. */
+  /** Like `acquire`, but changes the holder. Rejects with a `LeaseConflictError` if a condition is not met. */
   async change(
     resource: LeaseResource,
     held: Grant,
@@ -93,7 +93,7 @@ export class RecordedGrants {
     return outcome
   }
 
-  /** The record of a grant has all that is known of it: nothing else is kept. */
+  /** Keeps nothing: the record of a grant has all that is known of it. */
   confirm(): void {}
 
   async recordOf(
@@ -153,14 +153,14 @@ export class RecordedGrants {
       return { granted: true, grant: granted, ...(previous && { previous }) }
     }
     if (isWritten) return outcomeAt(found.etag)
-    // The token is already that of the next second.
+    // The token is that of the next second, which has to begin before the record is written.
     if (this.#writes.mayHaveReturned(name, found)) await settling(this.#clock, call)
     try {
       const written = await resource.write(record, grantId, found, abortSignal)
       this.#writes.set(name, written?.etag)
       return written && outcomeAt(written.etag)
     } catch (error) {
-      // No owner knows of a lease without a record.
+      // A lease without a record would have no known owner: it is released.
       if (isRefusal(error))
         await resource
           .leaseClient(grantId)

@@ -40,7 +40,7 @@ export function isAbout(error: unknown, url: string): boolean {
   return request !== undefined && new URL(request.url).pathname === new URL(url).pathname
 }
 
-/** The code of the service, such as `LeaseAlreadyPresent`; of the system, if there was no answer. */
+/** The code of the service, such as `LeaseAlreadyPresent`, or the code of the system if there was no answer. */
 export function codeOf(error: unknown): string | undefined {
   const failure = restFailureOf(error)
   // An answer to HEAD has no body with the code.
@@ -58,8 +58,8 @@ export async function unless<T>(statuses: readonly number[], request: () => Prom
 }
 
 /**
- * Sends a request that creates a blob or a container. Resolves with `undefined` if another process has created it, or if the
- * container of the blob was missing: it was created instead.
+ * Sends a request that creates a blob or a container. Resolves with `undefined` if another process has created it, or if
+ * the container of the blob was missing: this function has then created the container.
  */
 export async function createOnce<T>(
   container: ContainerClient,

@@ -92,7 +92,7 @@ export function withGrant(found: BlobMetadata, grant: StoredGrant): Record<strin
     [keys.previous]: grant.previous === undefined ? '' : packTexts(grant.previous),
     // The name of the blob or container can be an escaped or shortened form.
     [keys.name]: packText(grant.name),
-    // With the token, because an earlier version keeps the entry when it writes a grant of its own.
+    // The entry has the token: an earlier version of this package keeps the entry when it writes a grant of its own.
     [keys.grantedAt]: grant.grantedAt === undefined ? '' : `${grant.fencingToken}-${grant.grantedAt}`,
   }
   // The service drops entries without a value.
@@ -106,7 +106,7 @@ export function withGrant(found: BlobMetadata, grant: StoredGrant): Record<strin
   )
 }
 
-/** In whole seconds, as the service counts, rounded up; -1 for a lease that does not expire. */
+/** Returns a duration in whole seconds, as the service counts, rounded up; -1 for a lease that does not expire. */
 export function toSeconds(duration: number): number {
   return duration === Number.POSITIVE_INFINITY ? -1 : Math.ceil(duration / 1_000)
 }
@@ -154,7 +154,7 @@ const PACKED = '+'
 /** Bytes that UTF-8 never contains: the end of a key with a value, and the end of an entry. */
 const [KEY_END, ENTRY_END] = [0xfe, 0xff] as const
 
-/** Percent-encoding is readable in the portal; base64url is shorter for other alphabets. */
+/** Returns the shorter form. Percent-encoding is readable in the portal; base64url is shorter for other alphabets. */
 function packText(text: string): string {
   const readable = encodeURIComponent(text)
   const packed = PACKED + Buffer.from(text).toString('base64url')

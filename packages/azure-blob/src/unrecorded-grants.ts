@@ -52,7 +52,7 @@ export class UnrecordedGrants {
     }
   }
 
-  /** As `acquire`. Rejects with a `LeaseConflictError` if a condition is not met. */
+  /** Like `acquire`, but changes the holder. Rejects with a `LeaseConflictError` if a condition is not met. */
   async change(
     resource: LeaseResource,
     { name, grantId, ttl }: Grant,
@@ -76,7 +76,7 @@ export class UnrecordedGrants {
     }
   }
 
-  /** A request of the grant that was sent at `sentAt` was confirmed. */
+  /** Keeps the grant: the service has confirmed a request of it that was sent at `sentAt`. */
   confirm(grant: Grant, sentAt: number): void {
     this.#own.set(grant.name, { grant, sentAt })
   }
@@ -115,7 +115,7 @@ export class UnrecordedGrants {
     do {
       await settling(this.#clock, call)
       found = await resource.findUnder(granted.grantId, call.signal)
-      // Broken, or deleted, within the second.
+      // The lease was broken, or the blob or container deleted, within the second.
       if (found === undefined) return undefined
     } while (found.date.getTime() <= date.getTime())
     const grant = { ...granted, fencingToken: BigInt(date.getTime()) }

@@ -8,9 +8,9 @@ export const SECOND = 1_000
 
 /**
  * The largest number of names for which a store keeps the ETag of its last write: its own grants, and its writes over them.
- * Such a write has the last record of its name, as far as this process knows. Any other record that was written in this
- * second may be an older one that has returned, from a snapshot or with metadata that was read earlier, over a grant with a
- * larger token: then the next grant takes a pause.
+ * A record with that ETag is the last one of its name, as far as this process knows. Any other record that was written in
+ * this second may be an older one: a snapshot, or a write of metadata that was read earlier, may have restored it over a
+ * grant with a larger token. The next grant then takes a pause.
  */
 export const KNOWN_NAMES = 10_000
 

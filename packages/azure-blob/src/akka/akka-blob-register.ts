@@ -26,7 +26,7 @@ interface Stamp extends WriteStamp {
  */
 export class AkkaBlobRegister implements CasRegister<string> {
   readonly kind = 'azure-blob'
-  /** A write of Akka removes the token: the next one is the service's time, as after a deletion. */
+  /** A write of Akka removes the token. The next token is then the service's time, as after a deletion. */
   readonly forgets = true
   /** The times and ETag of each blob in the last answer, by lease name. */
   readonly #stamps = new Map<string, Stamp>()
@@ -101,7 +101,7 @@ export class AkkaBlobRegister implements CasRegister<string> {
       let stamp = this.#stamps.get(name)
       if (stamp?.etag !== version) {
         const answer = await unless([404], () => blob.getProperties({ abortSignal: call.signal }))
-        // The write that needs the time will fail.
+        // The blob is missing, so the write that needs the time will fail.
         if (answer === undefined) return 0n
         stamp = this.#keepStamp(name, answer)
       }
@@ -155,15 +155,15 @@ export class AkkaBlobRegister implements CasRegister<string> {
   }
 
   /**
-   * The time in a record that makes Akka wait for a whole ttl of ours. Akka takes over when its own clock is past this time
-   * by its time-out less two heartbeats, which can be shorter than our ttl.
+   * Returns the time for a record that makes Akka wait for a whole ttl of ours. Akka takes over when its own clock is past
+   * this time by its time-out less two heartbeat intervals. That period can be shorter than our ttl.
    */
   #timeOf({ owner, ttl }: CasRecord): number {
     const now = this.#time.now()
     return owner === '' ? now : now + Math.max(0, ttl + this.#peers.clockSkew - patienceOf(this.#peers))
   }
 
-  /** A record of Akka counts as held until it was seen unchanged for Akka's whole time-out. */
+  /** Returns the record of a blob that Akka wrote: held until it was seen unchanged for Akka's whole time-out. */
   #foreign(owner: string, stamp: Stamp): CasRecord {
     const { heartbeatTimeout: ttl } = this.#peers
     const fencingToken = BigInt(endOfSecond(stamp).getTime()) - 1n

@@ -27,7 +27,7 @@ export function akkaPeers(options: AkkaPeerOptions = {}): AkkaPeers {
   )
 }
 
-/** How long after the time in a record Akka takes over, by its own wall clock. */
+/** Returns how long Akka waits after the time in a record before it takes over, in milliseconds, by its own wall clock. */
 export function patienceOf({ heartbeatTimeout, heartbeatInterval }: AkkaPeers): number {
   return heartbeatTimeout - 2 * heartbeatInterval
 }

@@ -17,7 +17,7 @@ export function recordBeside(name: string, owner: string, metadata: BlobMetadata
   return breakPeriod === undefined ? record : { ...record, breakPeriod: Number(breakPeriod) }
 }
 
-/** Empty before the first grant, whose token is not known before the blob is created. */
+/** Returns the metadata for a record; empty before the first grant, whose token is known only after the blob is created. */
 export function toMetadata(name: string, record: CasRecord): Record<string, string> {
   const { revision, breakPeriod, fencingToken } = record
   if (fencingToken === 0n) return {}
