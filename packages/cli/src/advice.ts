@@ -2,7 +2,7 @@
 export interface AdviceInput {
   /** The longest step of the work between two checks of the lease. */
   readonly operation: number
-  /** A call to the store and back. */
+  /** The time of a call to the store and its answer. */
   readonly roundTrip: number
   /** Crashes of a holder in an hour. */
   readonly failures: number
@@ -19,7 +19,7 @@ export interface Advice {
   /** The shortest ttl that makes sense, and the longest that is considered. */
   readonly shortest: number
   readonly longest: number
-  /** The ttl with the least cost, whatever its bounds; `Infinity` where only short ttls cost. */
+  /** The ttl with the least cost, whatever its bounds; `Infinity` if the time without a holder costs nothing. */
   readonly best: number
   /** The best ttl within the bounds. */
   readonly ttl: number
@@ -41,10 +41,10 @@ export interface Cost {
 
 const HOUR = 3_600
 
-/** How often a renewal can be repeated before the ttl is over, and a ttl is at least. */
+/** The shortest ttl has time for this number of calls to the store, besides the work. */
 const TRIES = 3
 
-/** How many times the shortest ttl is the longest. */
+/** The longest ttl is this many times as long as the shortest. */
 const RANGE = 10
 
 const EARLIEST = 0.3

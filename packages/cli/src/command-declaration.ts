@@ -77,7 +77,7 @@ export interface CommandDeclaration<D extends OptionDeclarations = OptionDeclara
   readonly examples: readonly Example[]
 }
 
-/** Keeps the types of the options. */
+/** Returns the declaration. Its type keeps the names and types of the options. */
 export function declareCommand<const D extends OptionDeclarations>(
   declaration: CommandDeclaration<D>,
 ): CommandDeclaration<D> {
@@ -89,11 +89,11 @@ export interface Invocation<C extends CommandDeclaration = CommandDeclaration> {
   /** Without the command line after `--`, if the command takes one. */
   readonly operands: readonly string[]
   readonly options: OptionValues<C['options']>
-  /** After `--`. */
+  /** The words after `--`. */
   readonly command: readonly string[]
 }
 
-/** Carries out a command. Resolves with the exit code; rejects with the error to show. `all`: of all commands. */
+/** Carries out a command. Resolves with the exit code; rejects with the error to show. `all`: all declarations. */
 export type Action<C extends CommandDeclaration> = (
   invocation: Invocation<C>,
   terminal: Terminal,

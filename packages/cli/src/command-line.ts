@@ -12,7 +12,7 @@ export interface CommandLine {
   readonly words: readonly string[]
 }
 
-/** Options that most commands have may stand before the command. */
+/** Splits a command line. Options that most commands have may stand before the command. */
 export function splitCommandLine(args: readonly string[]): CommandLine {
   let position = 0
   for (let word = args[0]; word?.startsWith('-') && word !== '--'; word = args[position]) {

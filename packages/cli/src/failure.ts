@@ -28,7 +28,7 @@ export function failureOf(error: unknown): { readonly message: string; readonly 
   return { message: stack === undefined ? message : shownLines(stack), exitCode: exitCodes.internal }
 }
 
-/** Errors of providers speak to programmers: the same advice, for the shell. */
+/** Rewords advice for the shell: the errors of providers speak to programmers. */
 function inCommands(message: string): string {
   return message.replace(/call migrate\(\) of @leasehold\/[\w-]+/, "run 'leasehold migrate' with the same store")
 }

@@ -41,7 +41,7 @@ function leaseRow(name: string, record: LeaseRecord | undefined): readonly Cell[
   ]
 }
 
-/** The record as JSON; of a name without a record, its name and the state `none`. */
+/** Returns the record as JSON; for a name without a record, its name and the state `none`. */
 export function leaseJSON(name: string, record: LeaseRecord | undefined): Readonly<Record<string, unknown>> {
   return record === undefined ? { name, state: 'none' } : LeaseRecord.toJSON(record)
 }

@@ -13,7 +13,7 @@ const BROKEN_PIPE = 141
 
 /** Carries out a command line. Resolves with the exit code and never rejects: errors are written to `terminal.errors`. */
 export async function leasehold(args: readonly string[], terminal: Terminal): Promise<number> {
-  // The timers of a clock do not keep the process alive: this does, until the command has ended.
+  // The timers of a clock do not keep the process alive. This port does, until the command has ended.
   const { port1: alive } = new MessageChannel()
   alive.ref()
   try {
@@ -36,13 +36,13 @@ async function carryOut(args: readonly string[], terminal: Terminal): Promise<nu
     return exitCodes.ok
   }
   const invocation = parseInvocation(command.declaration, words)
-  // The output of a command that runs another belongs to the other one.
+  // If the command runs another program, the output belongs to that program.
   if (command.declaration.takesCommand !== true) terminal.output.once('error', endWithReader)
   const action = await command.load()
   return await action(invocation, terminal, declarations)
 }
 
-/** The reader of the output has ended: so does this process, with the exit code of SIGPIPE. Or the output cannot be written. */
+/** Ends this process: its output cannot be written. If the reader has ended, the exit code is that of SIGPIPE. */
 function endWithReader({ code }: NodeJS.ErrnoException): never {
   process.exit(code === 'EPIPE' ? BROKEN_PIPE : exitCodes.unwritable)
 }

@@ -85,8 +85,8 @@ function withQuery(
 }
 
 /**
- * The settings in `kind://user:password@host:port,host:port?key=value`, under these keys. The servers have `http:`, or
- * `https:` for the scheme of TLS, which ends with an s.
+ * Returns the settings in `kind://user:password@host:port,host:port?key=value`, under these keys. The servers get `https:`
+ * if the scheme ends with an s, for TLS, and `http:` otherwise.
  */
 function serversIn(
   url: string,

@@ -15,7 +15,7 @@ import { checkExclusive, didYouMean, UsageError } from './usage-error.js'
 /** The options that choose a store. */
 export type StoreSelection = Partial<OptionValues<Pick<typeof storeOptions, 'store' | 'config' | 'path'>>>
 
-/** A store, and the settings for leases on it. To dispose of it closes its provider. */
+/** A store, and the settings for leases on it. Its disposal closes its provider. */
 export type OpenedStore = ConfiguredStore & AsyncDisposable
 
 /** A configuration that has the block of a store. */
@@ -44,7 +44,7 @@ export const DEFAULT_PATH = 'leasehold.lease'
  */
 export async function openStore(selection: StoreSelection, name: string, terminal: Terminal): Promise<OpenedStore> {
   const { config, path, kind } = await configOf(selection, terminal)
-  // Part of this package: core would look for it beside itself, and in the working directory.
+  // The local store is part of this package. Core would look for it only beside itself, and in the working directory.
   const factories = kind?.leaseClass === LOCAL ? { [LOCAL]: (await import('@leasehold/local')).localLease } : {}
   const provider = new LeaseProvider(config, factories, { clock: terminal.clock, logger: loggerOf(terminal) })
   try {
@@ -94,7 +94,7 @@ function layersOf(kind: StoreKind, url: string, source: string, env: Terminal['e
   const usual = { 'heartbeat-timeout': TTL, ...folder }
   const isVariable = (name: string): boolean => /^(LEASEHOLD_LEASE_|CONFIG_FORCE_leasehold_lease_)/.test(name)
   const variables = Object.fromEntries(Object.entries(env).filter(([name]) => isVariable(name)))
-  // A variable has more weight than the store that is used because none was named.
+  // Variables override the default store, which is used only because no store was named.
   if (source === 'default') return { defaults: { ...usual, ...block }, variables, given: {}, source }
   return { defaults: usual, variables, given: block, source }
 }

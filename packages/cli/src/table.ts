@@ -27,7 +27,7 @@ export function writeTable(
     const cells = line.map((cell, column) => {
       const isLast = column === line.length - 1
       const text = textOf(cell).padEnd(isLast ? 0 : (widths[column] ?? 0))
-      // The text is for a stream that was looked at.
+      // `hasColour` has checked the stream already.
       return hasColour && typeof cell !== 'string' ? styleText(cell[1], text, { validateStream: false }) : text
     })
     output.write(`${cells.join('  ').trimEnd()}\n`)

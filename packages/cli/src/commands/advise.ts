@@ -55,7 +55,7 @@ async function inputOf(options: Options, terminal: Terminal): Promise<AdviceInpu
   }
 }
 
-/** The time of a read that only one in twenty reads exceeds, in milliseconds. */
+/** Measures reads. Resolves with the time that only one in twenty of them exceeds, in milliseconds. */
 async function measured(options: Options, terminal: Terminal): Promise<number> {
   const { clock, errors } = terminal
   const name = 'leasehold-advise'
@@ -110,7 +110,7 @@ function arithmetic(input: AdviceInput, advice: Advice): string {
   ].join('\n')
 }
 
-/** With four significant digits, and none of them after whole thousands. */
+/** Returns a number with four significant digits, but without decimals from 1,000 on. */
 function shown(number: number): string {
   if (number === Number.POSITIVE_INFINITY) return '∞'
   return number >= 1_000 ? String(Math.round(number)) : String(Number(number.toPrecision(4)))

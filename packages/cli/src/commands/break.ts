@@ -9,7 +9,7 @@ import { openStore } from '../store-selection.js'
 import { type Terminal, writeJSON } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
-/** Ends the grant that was in force when it asked, and no later one. */
+/** Ends the grant that is in force when the command reads the record, and no later one. */
 export const breakOne: Action<typeof breakCommand> = async ({ operands, options }, terminal) => {
   const [name = ''] = operands
   const { timeout, period, reason, yes, output } = options
@@ -49,7 +49,7 @@ function questionOf({ name, owner, grantedAt, fencingToken }: LeaseRecord): stri
   return shownText(`'${name}' is held by ${owner || 'an unknown owner'}${since}, token ${fencingToken}. Break it?`)
 }
 
-/** Asks on the terminal; only a clear yes is one, and the end of the input is a no. */
+/** Asks on the terminal. Resolves with `true` only for `y` or `yes`; the end of the input is a no. */
 async function isConfirmed(question: string, { input, errors }: Terminal): Promise<boolean> {
   const lines = createInterface({ input, output: errors, terminal: false })
   const ended = new Promise<string>((resolve) => lines.once('close', () => resolve('')))

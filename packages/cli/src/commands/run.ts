@@ -29,7 +29,7 @@ import { checkExclusive, UsageError } from '../usage-error.js'
 type RunInvocation = Invocation<typeof run>
 type RunOptions = RunInvocation['options']
 
-/** After a signal, how long the store may take to free the name at most, in milliseconds. */
+/** The longest time that the store may take to free the name after a signal, in milliseconds. */
 const LONGEST_LEAVING = 3_000
 
 /** The pause before a lease that was lost is acquired again, in milliseconds. */
@@ -39,7 +39,7 @@ const PAUSE = 200
 export const runCommand: Action<typeof run> = async (invocation, terminal) => {
   checkUsage(invocation)
   const signals = new SignalRelay([0, 1, 2].some((descriptor) => isatty(descriptor)))
-  // It starts while the store is opened, or before.
+  // The watchdog starts now, while the store is opened, unless `main` has started it before.
   const watchdog = new WatchdogLink(terminal.clock, terminal.watchdog)
   const notices = new Notices(invocation.options.quiet === true)
   try {
@@ -85,7 +85,7 @@ async function underLease(
   }
 }
 
-/** Again after each loss, with `--restart`. */
+/** Runs the command. With `--restart`, runs it again after each loss of the lease. */
 async function repeated(request: RunRequest, options: RunOptions): Promise<RunOutcome> {
   const { permits, once, restart } = options
   const { name, signals, notices } = request.around

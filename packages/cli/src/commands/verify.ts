@@ -22,7 +22,7 @@ export const verifyStore: Action<typeof verify> = async ({ options }, terminal) 
   const prefix = `leasehold-verify-${randomUUID().slice(0, 8)}-`
   await using opened = await openStore(options, prefix, terminal)
   const { store } = opened
-  // Before anything is written.
+  // The store has to answer before anything is written.
   await readLease(store, prefix, { timeout, clock })
   const interrupted = new AbortController()
   const interrupt = (): void => interrupted.abort()

@@ -17,7 +17,7 @@ const NOT_FOUND = 127
 const NOT_EXECUTABLE = 126
 const SIGNALLED = 128
 
-/** The signals that users and service managers send: `leasehold` ends by them where its command did. */
+/** The signals that users and service managers send. If one ends the command, it ends `leasehold` too. */
 const passedOn: ReadonlySet<NodeJS.Signals> = new Set(['SIGHUP', 'SIGINT', 'SIGTERM'])
 
 export function exitCodeOf(end: CommandEnd): number {

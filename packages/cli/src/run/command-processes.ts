@@ -16,8 +16,8 @@ export interface CommandRoot {
  * All processes that a command has started: those of its process group, their descendants, those of the sessions and groups
  * that they have opened, and those that have the id of the run in their environment, however they came to be.
  *
- * Not found: a process that has left the session and lost its parent, and whose environment lacks the id, before it was seen
- * here. Not ended: a process of another user, where this one is not root.
+ * It does not find a process that left the session and lost its parent before it was seen here, and has no id in its
+ * environment. It does not end a process of another user, unless this process is root's.
  */
 export class CommandProcesses {
   readonly #mark: RunMark
@@ -39,12 +39,12 @@ export class CommandProcesses {
     this.#root = root
   }
 
-  /** The exit status of the first process was read: another process can get its number. */
+  /** The exit status of the first process was read: another process can get its number from now on. */
   rootReaped(): void {
     this.#isRootReaped = true
   }
 
-  /** Those that are alive, except for processes of other users. */
+  /** Returns the processes that are alive, except for those of other users. */
   alive(): readonly ProcessEntry[] {
     const all = readProcesses(this.#mark).filter(({ pid }) => !this.#excluded.has(pid))
     const found = new Map<number, ProcessEntry>()
@@ -72,7 +72,7 @@ export class CommandProcesses {
   /** Sends the signal to all of them. */
   signal(signal: NodeJS.Signals): void {
     this.#see()
-    // To the group at once, so that nothing can start a process in between.
+    // The group gets the signal as a whole, so that nothing can start a process in between.
     this.#signalGroup(signal)
     for (const entry of this.alive()) {
       const wasReached = this.#root?.hasOwnGroup === true && !this.#isRootReaped && entry.group === this.#root.pid
@@ -91,7 +91,7 @@ export class CommandProcesses {
     this.signal('SIGCONT')
   }
 
-  /** Asks them to end, unless the time is up, and kills those that are alive when it is. Resolves when none is. */
+  /** Asks all of them to end, unless the time is up; kills those alive when it is. Resolves when none is alive. */
   async end(isTimeUp: () => boolean): Promise<void> {
     if (!isTimeUp()) {
       this.terminate()
@@ -116,7 +116,7 @@ export class CommandProcesses {
     })
   }
 
-  /** Before a signal to the group: a process of another group is found by its parent, which may end at once. */
+  /** Finds all processes before a signal to the group: one of another group is found by a parent that may end at once. */
   #see(): void {
     this.alive()
   }
@@ -139,7 +139,7 @@ function keyOf({ pid, started }: ProcessEntry): string {
   return `${pid} ${started}`
 }
 
-/** The code of the failure, if it fails. */
+/** Sends the signal. Returns the code of the failure, or `undefined`. */
 function send(pid: number, signal: NodeJS.Signals): string | undefined {
   try {
     process.kill(pid, signal)

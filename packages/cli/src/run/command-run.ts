@@ -27,8 +27,8 @@ export interface CommandSurroundings {
 }
 
 /**
- * The end of the validity is looked at again after this part of the time until the command has to end, or this number of
- * milliseconds: heartbeats move it, and the watchdog has to know that in time.
+ * The pause until the next look at the end of the validity: this part of the time until the command has to end, but at
+ * least this number of milliseconds. Heartbeats move that end, and the watchdog has to know it in time.
  */
 const NEXT_LOOK = 1 / 4
 const LEAST_PAUSE = 20
@@ -65,9 +65,9 @@ export class CommandRun {
   }
 
   /**
-   * Resolves when nothing of the command is alive. Never starts it under a grant that was lost. `variables` are added to its
-   * environment. Rejects, and starts nothing, with a `WatchdogError`, and with the reason of `signals.stop` if a signal came
-   * before the start.
+   * Runs the command, but never under a grant that was lost. Resolves when nothing of it is alive. `variables` are added to
+   * its environment. Rejects, and starts nothing, with a `WatchdogError`, and with the reason of `signals.stop` if a signal
+   * came before the start.
    */
   async run(variables: Readonly<Record<string, string>>): Promise<CommandEnd> {
     const { watchdog, times, signals } = this.#around
@@ -82,7 +82,8 @@ export class CommandRun {
       if (this.#loss !== undefined) return { type: 'lost', reason: this.#loss }
       const end = await this.#spawn(variables)
       if (end.type !== 'unstartable') {
-        // After a stop of this process, the end of the command may be seen before its deadline: then the watchdog ended it.
+        // After a stop of this process, it may see that the command has ended before it sees that the deadline is over.
+        // Then the watchdog has ended the command.
         this.#look()
         await this.#endRest()
       }
@@ -106,7 +107,7 @@ export class CommandRun {
     else if (!ofTerminals.has(signal)) this.#processes.signal(signal)
   }
 
-  /** The lease was lost: the command ends while the name is certainly locked, or at once. */
+  /** Ends the command after the loss of the lease: while the name is certainly locked, or at once. */
   #lose(error: unknown): void {
     const { reason, lockedUntil = Number.NEGATIVE_INFINITY } =
       error instanceof LeaseLostError ? error : { reason: 'closed' as const }
@@ -114,7 +115,7 @@ export class CommandRun {
   }
 
   #plan(until = this.#held.validUntil ?? 0): EndPlan {
-    // The clock of the machine first: a pause in between then makes the plan earlier.
+    // The clock of the machine is read first: a pause between the two reads then makes the plan earlier, not later.
     const now = machineNow()
     return endPlanOf(now, until - this.#around.clock.now(), this.#around.times)
   }
@@ -132,12 +133,12 @@ export class CommandRun {
     else this.#end('late', plan)
   }
 
-  /** Only once. */
+  /** Ends the command, only once. */
   #end(reason: LossReason, plan: EndPlan): void {
     this.#cancel?.()
     if (this.#isOver) return
     if (this.#loss !== undefined) {
-      // The lease is lost for good while the command is being ended: the time for it may be shorter.
+      // The lease is lost for good while the command is being ended: the command may now have less time.
       const now = machineNow()
       if (timeTo(plan.killAt, now) >= timeTo(this.#killAt, now)) return
       this.#killAt = plan.killAt

@@ -2,9 +2,9 @@ import { after, type MachineInstant, machineNow } from './machine-clock.js'
 
 /** When a command has to end, unless its lease is renewed. */
 export interface EndPlan {
-  /** SIGTERM. `undefined`: the lease does not expire. */
+  /** The time of SIGTERM; `undefined` if the lease does not expire. */
   readonly terminateAt: MachineInstant | undefined
-  /** SIGKILL. */
+  /** The time of SIGKILL; `undefined` if the lease does not expire. */
   readonly killAt: MachineInstant | undefined
 }
 
@@ -16,7 +16,7 @@ export interface EndTimes {
   readonly margin: number
 }
 
-/** `left`: the validity that was left no earlier than `now`, in milliseconds. */
+/** `left`: the validity that was left at `now` or later, in milliseconds. */
 export function endPlanOf(now: MachineInstant, left: number, { killAfter, margin }: EndTimes): EndPlan {
   if (left === Number.POSITIVE_INFINITY) return { terminateAt: undefined, killAt: undefined }
   const killAt = after(now, left - margin)

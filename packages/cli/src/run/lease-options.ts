@@ -17,7 +17,7 @@ export const notOnCommandLine: Readonly<
   parent: 'an object of the program that holds the parent',
 }
 
-/** The settings of the store's block, and the options of the command line over them. With `--ttl`, the durations of the block do not count. */
+/** The options of the block, below those of the command line. `--ttl` takes the place of all durations of the block. */
 export function leaseOptions(
   settings: LeaseSettings,
   options: RunOptions,

@@ -5,8 +5,8 @@ import { writeNow } from '../write-now.js'
 const STANDARD_ERROR = 2
 
 /**
- * Writes to standard error beside the command, which has the same one. Not through `process.stderr`: that makes a pipe
- * non-blocking for the command too, which then fails to write to it.
+ * Writes to standard error, which the command has too. It does not use `process.stderr`, which makes a pipe non-blocking:
+ * the command would then fail to write to it.
  */
 export class Notices {
   readonly isTerminal: boolean = isatty(STANDARD_ERROR)

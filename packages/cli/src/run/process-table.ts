@@ -23,7 +23,7 @@ export interface ProcessEntry {
 /** The position of the start among the fields after the name of the program. */
 const STARTED = 19
 
-/** A command, as its processes are found. */
+/** The marks by which the processes of a command are found. */
 export interface RunMark {
   readonly runId: string
   /** When the process that started the command was started itself, as `ProcessEntry.started`. */
@@ -79,7 +79,7 @@ function environmentOf(pid: number): string {
   }
 }
 
-/** By the program `ps`, where there is no `/proc`. `environment`: the option that shows the environment after the command. */
+/** Reads the table with `ps`, where there is no `/proc`. `environment`: its option that shows the environment. */
 export function processesOfPs(runId: string, environment: string): readonly ProcessEntry[] {
   const columns = ['pid=', 'ppid=', 'pgid=', 'stat=', 'command='].flatMap((column) => ['-o', column])
   const { stdout } = spawnSync('ps', ['-A', '-ww', environment, ...columns], {

@@ -4,8 +4,8 @@ import { type Clock, type LeaseStore, readLease } from '@leasehold/core'
 const INTERVAL = 10_000
 
 /**
- * How many wait before a claim, at most. The record of a name tells how many wait in all. Where the first that comes is the
- * first that is served, the number of those before a claim never grows, for as long as the claim keeps its place.
+ * The largest number of waiters that can be before a claim. The record of a name tells only how many wait in all. If the
+ * store serves waiters in their order, the number before a claim never grows while the claim keeps its place.
  */
 export class QueuePlace {
   readonly #store: LeaseStore

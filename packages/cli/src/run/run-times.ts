@@ -2,11 +2,11 @@ import { LeaseConfigurationError, type TimeoutSettings } from '@leasehold/core'
 import { validityOf } from '@leasehold/core/store-kit'
 import type { EndTimes } from './end-plan.js'
 
-/** The time between SIGTERM and SIGKILL unless given: in milliseconds, and at most this part of the ttl. */
+/** The time between SIGTERM and SIGKILL unless given: in milliseconds, and at most the ttl divided by the second number. */
 const KILL_AFTER = 5_000
 const KILL_AFTER_PART = 4
 
-/** For the system to remove the processes: in milliseconds, and at most this part of the ttl. */
+/** For the system to remove the processes: in milliseconds, and at most the ttl divided by the second number. */
 const MARGIN = 500
 const MARGIN_PART = 10
 

@@ -8,8 +8,8 @@ interface SignalTarget {
 }
 
 /**
- * The signals that `leasehold` gets. While a command runs, they are the command's. Before and after it, the first one that
- * ends a program ends the wait, and the second one `leasehold` itself.
+ * The signals that `leasehold` gets. While a command runs, they go to the command. Before and after it, the first signal
+ * that ends a program ends the wait, and the second one ends `leasehold` itself.
  */
 export class SignalRelay {
   readonly #stop = new AbortController()
@@ -46,7 +46,7 @@ export class SignalRelay {
     this.#target = target
   }
 
-  /** The default actions of the signals are back. */
+  /** Restores the default actions of the signals. */
   close(): void {
     for (const [signal, listener] of this.#installed) process.off(signal, listener)
     this.#installed.length = 0
@@ -64,7 +64,8 @@ export class SignalRelay {
       this.#target.forward(signal)
       return
     }
-    // A signal that was the command's does not count: this one may be the same key of a terminal, handled after its end.
+    // Signals that went to the command are not counted. A key of a terminal sends its signal to `leasehold` too, which may
+    // handle it only after that signal has ended the command.
     this.#unforwarded += 1
     if (this.#unforwarded > 1) endBy(signal, this)
   }

@@ -7,7 +7,7 @@ import type { WaitingNotice } from './waiting-notice.js'
 /** The pause between two looks, in milliseconds. */
 const PAUSE = 5
 
-/** The calls of leases to a store: `listener` hears of their claims, and a signal may leave some of them under way. */
+/** Counts the calls of leases to a store, some of which a signal may leave under way. Tells `listener` how claims end. */
 export class StoreCalls {
   /** The same store, for the leases. */
   readonly store: LeaseStore

@@ -7,20 +7,20 @@ import type { QueuePlace } from './queue-place.js'
 const ON_TERMINAL = 1_000
 
 /**
- * Elsewhere, when it is shown first, in milliseconds: also after a change of the cause. From line to line the time grows, so
- * that a long wait takes few lines of a log.
+ * Without a terminal: the time before the first line, also after a change of the cause, in milliseconds. The time between
+ * lines grows, so that a long wait takes few lines of a log.
  */
 const FIRST_LINE = 2_000
 const GROWTH = 3
 const LONGEST_INTERVAL = 600_000
 
-/** The first look at the queue, in milliseconds: a shorter wait asks the store for nothing more. */
+/** The time before the first look at the queue, in milliseconds: a shorter wait asks the store for nothing more. */
 const LOOK_AFTER = 1_000
 
 /** Why a claim waits. */
 type Cause = 'unanswered' | 'held' | 'queued' | 'failing'
 
-/** Shows, during a long wait, why it waits: who holds the lease, since when, and the place in the queue, or how the store fails. */
+/** Shows why a long wait lasts: who holds the lease, since when, and the place in the queue, or how the store fails. */
 export class WaitingNotice {
   readonly #name: string
   readonly #notices: Notices
@@ -82,7 +82,7 @@ export class WaitingNotice {
     const isNews = cause !== this.#cause
     this.#cause = cause
     this.#details = details
-    // A terminal is up to date within a second.
+    // On a terminal, the next progress comes within a second.
     if (isNews && this.#isWaiting && this.#hasShown && !this.#notices.isTerminal) this.#restart()
   }
 

@@ -8,10 +8,10 @@ import { WatchdogProcess } from './watchdog-process.js'
 const SHORTEST_PAUSE = 50
 const LONGEST_PAUSE = 1_000
 
-/** How many watchdogs may end one after the other, none of which has answered, before a command is given up. */
+/** After this number of watchdogs that ended one after the other without an answer, a command is given up. */
 const ATTEMPTS = 5
 
-/** How long a watchdog may take to answer: the number of looks, and the milliseconds between two. Time in which this process is stopped does not count. */
+/** How long a watchdog may take to answer: looks, and milliseconds between two. Stops of this process do not count. */
 const LOOKS = 30
 const LOOK_PAUSE = 1_000
 
@@ -41,9 +41,9 @@ export class WatchdogLink {
   readonly #clock: Clock
   readonly #start: () => WatchdogProcess
   #process: WatchdogProcess
-  /** Another watchdog gets it again. `undefined` while there is no command. */
+  /** The command, which a new watchdog gets again. `undefined` while there is none. */
   #command: WatchedCommand | undefined
-  /** How many have ended since the last answer. */
+  /** How many watchdogs have ended since the last answer. */
   #failures = 0
   #onAnswer: (() => void) | undefined
   #onFailure: ((failure: Error) => void) | undefined
@@ -78,7 +78,7 @@ export class WatchdogLink {
         this.#afterPatience(() => fail(new Error('it does not answer'))),
       )
     })
-    // Those that have ended before were no hindrance, unless the next one ends too.
+    // The failures before this command leave one attempt: it is given up only if the next watchdog ends too.
     this.#failures = Math.min(this.#failures, ATTEMPTS - 1)
     this.#tell(command)
     try {
@@ -90,23 +90,23 @@ export class WatchdogLink {
     }
   }
 
-  /** The watchdog gets to know what has changed since the command was armed. */
+  /** Tells the watchdog what has changed since the command was armed. */
   update(changed: Partial<Omit<WatchedCommand, 'mark'>>): void {
     if (this.#command !== undefined) this.#tell({ ...this.#command, ...changed })
   }
 
-  /** Nothing of the command is alive. */
+  /** Tells the watchdog that nothing of the command is alive. */
   disarm(): void {
     this.#tell(undefined)
   }
 
-  /** Ends it. It watches nothing any more, and may be stopped. */
+  /** Ends the watchdog, also if it is stopped. It has nothing to watch any more. */
   close(): void {
     this.#isClosed = true
     this.#process.end()
   }
 
-  /** `action` is called once a watchdog had the time to answer. Returns a function that cancels it. */
+  /** Calls `action` once a watchdog has had the time to answer. Returns a function that cancels this. */
   #afterPatience(action: () => void): () => void {
     let looks = 0
     const look = (): void => {

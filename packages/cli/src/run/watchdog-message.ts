@@ -6,18 +6,18 @@ import type { RunMark } from './process-table.js'
 export const watchdogWord = '--watchdog'
 
 /**
- * Everything that the watchdog knows of a command, from before its start until nothing of it is alive. It gets all of it
- * with each change, as a line of JSON, and `null` when there is nothing left to watch. It answers the first line of a
- * command: no command is started before.
+ * Everything that the watchdog knows of a command, from before its start until nothing of it is alive. With each change,
+ * the watchdog gets all of it as a line of JSON, and `null` when there is nothing left to watch. It answers the first line
+ * of a command, which is not started before that answer.
  */
 export interface WatchedCommand {
   readonly mark: RunMark
   readonly killAfter: number
   readonly plan: EndPlan
-  /** The first process was started. */
+  /** The first process, once it was started. */
   readonly root?: CommandRoot
-  /** `leasehold` has sent SIGTERM. */
+  /** Whether `leasehold` has sent SIGTERM. */
   readonly isEnding?: boolean
-  /** The exit status of the first process was read. */
+  /** Whether the exit status of the first process was read. */
   readonly isReaped?: boolean
 }

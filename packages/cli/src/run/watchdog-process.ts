@@ -3,8 +3,8 @@ import type { Readable, Writable } from 'node:stream'
 import { watchdogWord } from './watchdog-message.js'
 
 /**
- * The process of a watchdog. It reads what there is to watch, and answers. It watches nothing before it gets a command. One
- * that cannot be started is one that has ended.
+ * The process of a watchdog. It reads what there is to watch, and answers. It watches nothing before it gets a command. A
+ * watchdog that cannot be started counts as one that has ended.
  */
 export class WatchdogProcess {
   /** Resolves with the reason when the process has ended. */
@@ -20,7 +20,7 @@ export class WatchdogProcess {
         child.on('error', resolve)
         child.once('exit', (code, signal) => resolve(new Error(`it ended with ${signal ?? `exit code ${code}`}`)))
       })
-      // Without a pipe where the system had no descriptor left for it.
+      // There is no pipe if the system had no descriptor left for it.
       child.stdin?.on('error', () => {})
     } catch (error) {
       this.ended = Promise.resolve(error instanceof Error ? error : new Error(String(error)))
@@ -42,7 +42,7 @@ export class WatchdogProcess {
     this.#child?.stdin?.write(`${line}\n`)
   }
 
-  /** Ends it, also if it is stopped. It keeps this process alive no longer. */
+  /** Ends it, also if it is stopped. After that, it does not keep this process alive. */
   end(): void {
     this.#child?.kill('SIGKILL')
     this.#child?.stdin?.destroy()
@@ -55,7 +55,7 @@ function startProcess(): ChildProcessByStdio<Writable, Readable, null> {
   const [, program = ''] = process.argv
   // Two debuggers cannot share a port.
   const options = process.execArgv.filter((option) => !option.startsWith('--inspect'))
-  // The watchdog uses no network. To read these certificates takes Node longer than all else before the first line runs.
+  // The watchdog uses no network. Reading these certificates takes Node longer than all else before the first line runs.
   const { NODE_EXTRA_CA_CERTS: _, ...env } = process.env
   return spawn(process.execPath, [...options, program, watchdogWord], {
     // A session of its own: signals of the terminal do not reach it.

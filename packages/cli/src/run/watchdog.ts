@@ -30,7 +30,7 @@ class Watchdog {
   #watched: Watched | undefined
   #isAlone = false
 
-  /** `leasehold` has a command, or none any more: `null`. */
+  /** Takes over the command of `leasehold`; `null` if it has none any more. */
   learn(command: WatchedCommand | null): void {
     if (command === null) {
       this.#watched = undefined
@@ -54,7 +54,7 @@ class Watchdog {
     if (this.#watched !== undefined) await this.#endAlone(this.#watched)
   }
 
-  /** `leasehold` has ended. */
+  /** Tells the watchdog that `leasehold` has ended. */
   alone(): void {
     this.#isAlone = true
   }
@@ -71,7 +71,8 @@ class Watchdog {
     const { plan, killAfter } = command
     const now = machineNow()
     if (timeTo(plan.killAt, now) <= 0) {
-      // Again with every look, for as long as `leasehold` does not answer: it may have been stopped while it started the command.
+      // This is done with every look while `leasehold` does not answer: it may have been stopped while it started the
+      // command.
       if (processes.alive().length === 0) return
       await processes.kill()
       if (!watched.isEnded) report('leasehold did not end the command in time: its watchdog ended it')
@@ -85,7 +86,7 @@ class Watchdog {
     }
   }
 
-  /** SIGTERM, and SIGKILL at the latest when the lease has to be over. */
+  /** Sends SIGTERM, and SIGKILL at the latest when the lease has to be over. */
   async #endAlone({ processes, command: { plan, killAfter }, isEnding }: Watched): Promise<void> {
     if (processes.alive().length === 0) return
     report('leasehold has ended: its watchdog ends the command')

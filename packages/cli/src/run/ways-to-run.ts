@@ -19,7 +19,7 @@ export interface RunRequest {
   readonly leaseOptions: CreateLeaseOptions
   /** In milliseconds; 0: try once. */
   readonly wait: number
-  /** A signal ends the wait. */
+  /** The surroundings of the command. A signal ends the wait. */
   readonly around: CommandSurroundings
   readonly waiting: WaitingNotice
 }
@@ -57,7 +57,7 @@ export async function runOnce(request: RunRequest, key: string): Promise<RunOutc
 
 type Variables = Readonly<Record<string, string>>
 
-/** Runs it as the work of `run`. `variables`: of the way in which the lease was acquired. */
+/** Runs the command as the work of `run`. `variables`: those for the way in which the lease was acquired. */
 async function runHeld<H extends Held = StoreHeld>(
   { wait, around, waiting }: RunRequest,
   run: (work: (held: H) => Promise<unknown>, options: { wait: number; signal: AbortSignal }) => Promise<unknown>,
