@@ -4,7 +4,7 @@ import { ConfigOptionError } from './config-error.js'
 /** The names of all options of a type. The compiler reports a name that is missing here. */
 type OptionNames<T extends object> = Readonly<Record<keyof T, unknown>>
 
-/** How many letters a misspelled name may differ in. */
+/** The largest number of letters in which a misspelled name may differ from an option. */
 const MOST_LETTERS = 2
 
 /**

@@ -20,7 +20,7 @@ export function readPath(scanner: Scanner, expected: string): string[] {
   if (path.length === 1 && path[0] === undefined) throw scanner.unexpected(expected)
   if (path.includes(undefined))
     throw new ConfigSyntaxError('a path has an empty element: expected a word, or ""', origin)
-  // A copy has no spare capacity. There is one path for each key of a text.
+  // A copy has no spare capacity, which adds up: there is one path for each key of a text.
   return [...path] as string[]
 }
 

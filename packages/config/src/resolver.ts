@@ -37,7 +37,7 @@ export class Resolver implements Resolution {
   readonly #env: Environment
   #depth = 0
   #steps = 0
-  /** The number of assignments and elements being resolved, each one for the previous one. */
+  /** The number of assignments and elements being resolved, each because the one before it needs its value. */
   #nesting = 0
   /** Each assignment and each element is resolved once, however many substitutions refer to it. */
   readonly #resolved = new Map<Unresolved, Value | undefined>()
@@ -266,7 +266,7 @@ function firstValue(facts: Iterable<Fact>): Value | undefined {
   return undefined
 }
 
-/** The scalars in a list or an object have a mark of their own. */
+/** Marks a scalar as secret. The scalars in a list or an object have a mark of their own. */
 function asSecret(value: Value): Value {
   return value.kind === 'scalar' ? { ...value, secret: true } : value
 }

@@ -36,7 +36,7 @@ export function maskUrls(text: string): string {
     .replaceAll(ARGUMENT, (whole, start: string, key: string) => (isSecretKey(key) ? `${start}${MASK}` : whole))
 }
 
-/** A password may have any sign in it, so the login of a URL goes up to its last @. A user without a password has no slash. */
+/** A password may contain any sign, so the login of a URL ends at its last @. A user without a password has no slash. */
 function maskLogin(url: string): string {
   const scheme = SCHEME.exec(url)
   if (scheme === null) return url

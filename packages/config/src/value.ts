@@ -107,7 +107,7 @@ export class ObjectView {
     return entry
   }
 
-  /** An object can be a layer of one of its own layers. The repeated question adds nothing. */
+  /** Answers a question, unless it is repeated: an object can be a layer of one of its own layers, which adds nothing. */
   #answer<T>(question: string | typeof KEYS, work: () => T): T | undefined {
     const { epoch } = this.#resolution
     const outer = this.#answering.get(question)
