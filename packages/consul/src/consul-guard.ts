@@ -115,7 +115,7 @@ function setting(key: string, value: string | Uint8Array): ConsulOperation {
   return { KV: { Verb: 'set', Key: key, Value: Buffer.from(value as string).toString('base64') } }
 }
 
-/** Those that the ACL token needs for a guarded write. */
+/** Returns the permissions that the ACL token needs for a guarded write. */
 function permissionsFor(key: string): string {
   return `key:write on '${key}', on the other keys of the transaction, and on '${FENCES}${key}'`
 }

@@ -53,8 +53,8 @@ const SOON = 500
  * same ttl share a session. The fencing token is the `ModifyIndex` of the write that granted the lease.
  *
  * A heartbeat renews the session and reads the key, `consistent`; it writes nothing. The holder counts its validity from
- * before the read: it shows that the key is locked, and Consul keeps it locked for the lock-delay after the session has
- * ended, however that came.
+ * before the read. The read shows that the key is locked, and Consul keeps it locked for the lock-delay after the session
+ * has ended, for whatever reason.
  */
 export class ConsulLeaseStore implements LeaseStore {
   readonly kind = 'consul'
@@ -116,7 +116,7 @@ export class ConsulLeaseStore implements LeaseStore {
     return outcome
   }
 
-  /** One request for each session, and one for 64 keys each; none is a write of the Raft log. */
+  /** Sends one request for each session, and one for each 64 keys. None of them writes to the Raft log. */
   async renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
     for (const grant of grants) this.#checks.grant(grant, call)
     const sentAt = this.#clock.now()
@@ -125,7 +125,7 @@ export class ConsulLeaseStore implements LeaseStore {
     const renewed = (session: string): Promise<boolean> => {
       const renewal = renewals.get(session) ?? this.#sessions.renew(session, call)
       renewals.set(session, renewal)
-      // Awaited only for keys that turn out to be held.
+      // The renewal is awaited only for keys that turn out to be held.
       renewal.catch(() => {})
       return renewal
     }
@@ -200,7 +200,7 @@ export class ConsulLeaseStore implements LeaseStore {
     return entry && this.#recordOf(name, entry)
   }
 
-  /** In one request for all keys under the prefix. Consul leaves out the keys that the ACL token must not read. */
+  /** Sends one request for all keys under the prefix. Consul leaves out the keys that the ACL token must not read. */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
     this.#checks.usable(call)
     for await (const { name, ...entry } of this.#keys.list(prefix, call)) {
@@ -261,7 +261,7 @@ export class ConsulLeaseStore implements LeaseStore {
     })
   }
 
-  /** Yields when the name may be free; one waiter of this process after the other. */
+  /** Yields when the name may be free, to one waiter of this process after the other. */
   async *watch(name: string, call: StoreCall): AsyncGenerator<LeaseRecord | undefined> {
     this.#checks.name(name)
     yield* this.#watches.watch(name, call)
@@ -304,7 +304,7 @@ export class ConsulLeaseStore implements LeaseStore {
     return await this.#take(name, entry, value, call)
   }
 
-  /** A request with the id of the grant in force, which may be under the session of another process, or of another ttl. */
+  /** Repeats a request for the grant in force, which may be under the session of another process, or of another ttl. */
   async #repeat(
     { name, ttl, metadata }: Pick<AcquireRequest, 'name' | 'ttl' | 'metadata'>,
     entry: SeenEntry,
@@ -353,7 +353,7 @@ export class ConsulLeaseStore implements LeaseStore {
     return outcome.reason === 'delayed' ? { remaining: value.lockDelay } : undefined
   }
 
-  /** Why the grant is over, if it is. */
+  /** Returns why the grant is over; `undefined` if it is in force. */
   #refusalOf({ name, grantId }: Grant, entry: SeenEntry | undefined): RenewOutcome | undefined {
     const value = entry?.value
     if (entry !== undefined && value?.grantId === grantId && standingOf(entry).state === 'leased') return undefined
@@ -376,7 +376,7 @@ export class ConsulLeaseStore implements LeaseStore {
     return recordOf(name, entry, tokenOf(written ?? entry), standing)
   }
 
-  /** The lock of a holder whose session has ended is in force for so long. */
+  /** Refuses a grant: the lock of a holder whose session has ended stays in force for `remaining` milliseconds. */
   #vacated(name: string, entry: SeenEntry, remaining: number): AcquireOutcome {
     const standing: Standing = { state: 'leased', ...(entry.value === undefined ? {} : { remaining }) }
     return { granted: false, holder: this.#recordOf(name, entry, standing) }

@@ -61,8 +61,9 @@ export type ConsulClusterOptions = Pick<
   'addresses' | 'token' | 'datacenter' | 'caFile' | 'certFile' | 'keyFile'
 > & {
   /**
-   * Your own agent of `node:http` or `node:https`, as the addresses have it: with its certificates, proxy and limits, in place of
-   * `caFile`, `certFile` and `keyFile`. It stays open. Each name that is waited for uses one of its connections.
+   * Your own agent of `node:http` or `node:https`, whichever the addresses need. Its certificates, proxy and limits take
+   * the place of `caFile`, `certFile` and `keyFile`. It stays open. Each name that is waited for uses one of its
+   * connections.
    */
   readonly agent?: Agent | undefined
   /** For time limits and pauses; the machine's clock unless given. */

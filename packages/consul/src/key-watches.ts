@@ -71,7 +71,7 @@ class KeyWatch {
   #cancelTurn = (): void => {}
   #wasHeld = false
 
-  /** A waiter whose turn it is gets a message of its name. */
+  /** `messages`: a waiter gets a message under its own id when it is its turn. */
   constructor(name: string, keys: LeaseKeys, clock: Clock, random: () => number, messages: MessageListeners) {
     this.#name = name
     this.#keys = keys
@@ -134,14 +134,14 @@ class KeyWatch {
     else this.#notifyAfter(lockedFor, [...this.#waiters])
   }
 
-  /** The lock-delay begins when the session ends: nothing announces its end. */
+  /** Returns for how long the name stays locked. The lock-delay begins when the session ends: nothing announces its end. */
   #lockedFor(entry: SeenEntry): number {
     const standing = standingOf(entry)
     if (isLocked(standing)) return standing.remaining ?? Number.POSITIVE_INFINITY
     return standing.state === 'expired' && this.#wasHeld ? (entry.value?.lockDelay ?? 0) : 0
   }
 
-  /** One after the other: the first one is usually granted the name, and the next entry then shows it. */
+  /** Notifies one after the other: the first one is usually granted the name, and the next entry then shows it. */
   #notify([first, ...others]: readonly string[]): void {
     if (first === undefined) return
     if (this.#waiters.has(first)) this.#messages.notify(first)

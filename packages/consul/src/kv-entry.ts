@@ -1,6 +1,6 @@
 import { type LeaseValue, readValue } from './lease-value.js'
 
-/** The flags of a lock of Consul's Go API, which `consul lock` uses too: it refuses a key with others. */
+/** The flags of a lock of Consul's Go API, which `consul lock` uses too. It refuses a key with other flags. */
 export const LOCK_FLAGS = '3304740253564472344'
 
 /** A key of Consul's store. */
@@ -32,7 +32,7 @@ export function toEntry(part: unknown): KvEntry | undefined {
     key: Key,
     modifyIndex: ModifyIndex,
     session: typeof Session === 'string' ? Session : '',
-    // As a double, which JSON.parse makes of it: no other program has flags that are rounded to the same one.
+    // JSON.parse makes a double of the flags: no other program has flags that are rounded to the same one.
     isLock: Flags === Number(LOCK_FLAGS),
     value: typeof Value === 'string' ? readValue(Buffer.from(Value, 'base64').toString()) : undefined,
   }

@@ -38,8 +38,8 @@ export class LeaseKeys {
   }
 
   /**
-   * Resolves after a change beyond the index, or after a while without one. A hint only: any server may answer. The request
-   * that follows decides.
+   * Resolves after a change beyond the index, or after a while without one. The entry is only a hint, because any server
+   * may answer: the request that follows decides.
    */
   async changed(name: string, index: number, call: StoreCall): Promise<ChangedEntry> {
     const key = this.space.keyOf(name)
@@ -48,7 +48,7 @@ export class LeaseKeys {
     return { index: answer.index, entry: this.#entryIn(answer, `watching '${key}'`, name) }
   }
 
-  /** In the order of the names, in one request for 64 names each. */
+  /** Resolves with the entries in the order of the names. Sends one request for each 64 names. */
   async readMany(names: readonly string[], call: StoreCall): Promise<readonly (SeenEntry | undefined)[]> {
     const keys = [...new Set(names)].map((name) => this.space.keyOf(name))
     const pages: string[][] = []
@@ -71,7 +71,7 @@ export class LeaseKeys {
     }
   }
 
-  /** The entries that were written, or the certain reason for which nothing was. */
+  /** Resolves with the entries that were written, or with the reason for which certainly nothing was written. */
   async write(name: string, operations: readonly string[], call: StoreCall): Promise<TransactionOutcome> {
     const answer = await this.#client.send({ method: 'PUT', path: '/txn', body: transaction(operations) }, call)
     const outcome = outcomeOf(answer)
@@ -107,7 +107,7 @@ export class LeaseKeys {
     return this.see(entry)
   }
 
-  /** A transaction fails if one of its keys is missing: it is then repeated without it. */
+  /** Reads the keys in a transaction. It fails if one of them is missing, and is then repeated without that key. */
   async #readPage(keys: readonly string[], call: StoreCall): Promise<readonly SeenEntry[]> {
     let present = keys
     while (present.length > 0) {

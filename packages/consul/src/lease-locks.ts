@@ -46,7 +46,7 @@ export class LeaseLocks {
     return grantId !== undefined && written?.value?.grantId === grantId ? written : undefined
   }
 
-  /** At first the entry as this process wrote it: most operations then need no read. */
+  /** Resolves at first with the entry as this process wrote it: most operations then need no read. */
   async entryOf({ name, grantId }: Grant, isFirst: boolean, call: StoreCall): Promise<SeenEntry | undefined> {
     return (isFirst ? this.writtenFor(name, grantId) : undefined) ?? (await this.#keys.read(name, call))
   }
@@ -56,21 +56,20 @@ export class LeaseLocks {
     return entry
   }
 
-  /** A request for the grant is about to be sent: its answer may be lost. */
+  /** Notes that a request for the grant is about to be sent: its answer may be lost. */
   claim(name: string, { grantId, ttl }: Pick<LeaseValue, 'grantId' | 'ttl'>): void {
     this.#claims.set(grantId, { name, ttl, heardAt: this.#clock.now() })
   }
 
-  /** A heartbeat of the grant, sent after that instant, was confirmed. */
+  /** Notes that a heartbeat of the grant, sent after that instant, was confirmed. */
   heard(grantId: string, heardAt: number): void {
     const claim = this.#claims.get(grantId)
     if (claim !== undefined) this.#claims.set(grantId, { ...claim, heardAt })
   }
 
   /**
-   * Frees the keys of grants that had no heartbeat for their ttl, before a session is renewed: the validity of their holders
-   * is over. Those in `heard` have one now.
-   * A failure is left to the next heartbeat.
+   * Frees the keys of grants that had no heartbeat for their ttl, before a session is renewed: the validity of their
+   * holders is over. The grants in `heard` have a heartbeat now. A failure is left to the next heartbeat.
    */
   async freeSilent(call: StoreCall, heard: readonly Grant[] = []): Promise<void> {
     const now = this.#clock.now()
@@ -79,7 +78,7 @@ export class LeaseLocks {
     await Promise.allSettled(silent.map(([grantId, { name }]) => this.#free(name, grantId, call)))
   }
 
-  /** Other programs do not know of break periods: they wait for the end of the lock. A challenger may be faster. */
+  /** Frees the key after the break period: other programs do not know of that. A challenger may be faster. */
   freeLater(name: string, entry: SeenEntry): void {
     const { key, session, value } = entry
     if (session === '' || value === undefined) return

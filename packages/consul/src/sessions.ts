@@ -53,7 +53,7 @@ export class Sessions {
     return [...this.#byTtl.values()].includes(session)
   }
 
-  /** The session has ended: the next one is created when it is needed. */
+  /** Forgets a session that has ended: the next one is created when it is needed. */
   forget(session: string): void {
     for (const [ttl, kept] of this.#byTtl) if (kept === session) this.#byTtl.delete(ttl)
   }

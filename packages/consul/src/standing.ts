@@ -33,9 +33,9 @@ function withoutSession(value: LeaseValue | undefined): Standing {
 }
 
 /**
- * For how long a name whose holder has lost its session must still be seen so, in milliseconds. The holder may not know,
- * and act until its ttl is over. The lock-delay covers that, but Consul limits it to 60 s. A lock-delay that the user made
- * shorter is obeyed.
+ * Returns for how long a challenger must still see a name whose holder has lost its session, in milliseconds. The holder
+ * may not know of the loss, and act until its ttl is over. The lock-delay covers that, but Consul limits it to 60 s. A
+ * lock-delay that the user made shorter is obeyed.
  */
 export function vacatedFor({ session, value, unchanged }: SeenEntry, longestLockDelay: number): number {
   const isVacated = session === '' && value !== undefined && value.released !== true && value.breakPeriod === undefined
@@ -43,7 +43,7 @@ export function vacatedFor({ session, value, unchanged }: SeenEntry, longestLock
   return Math.max(value.ttl + MARGIN - unchanged, 0)
 }
 
-/** Where the holder is of another program, it is not known. */
+/** Returns the record. Its owner is empty if another program holds the key. */
 export function recordOf(name: string, entry: SeenEntry, fencingToken: bigint, standing: Standing): LeaseRecord {
   const { value } = entry
   if (value === undefined || (value.released === true && entry.session !== '')) {

@@ -9,7 +9,7 @@ export const MOST_OPERATIONS = 64
 /** The JSON of one operation: its flags are a number that JavaScript has no type for. */
 type OperationJSON = string
 
-/** That the key is as it was read: with this index, or absent. */
+/** The check that the key is as it was read: with this index, or absent. */
 export function unchanged(key: string, entry: Pick<KvEntry, 'modifyIndex'> | undefined): OperationJSON {
   if (entry === undefined) return operation({ Verb: 'check-not-exists', Key: key })
   return operation({ Verb: 'check-index', Key: key, Index: entry.modifyIndex })
@@ -51,7 +51,7 @@ export function outcomeOf(answer: ConsulAnswer): TransactionOutcome | undefined 
   if (answer.status !== 409 || !Array.isArray(Errors) || Errors.length === 0) return undefined
   const errors = Errors as { OpIndex?: number; What?: string }[]
   const said = errors.map(({ What = '' }) => What).join('; ')
-  // Its text has the name of a key, which may have the words of another reason.
+  // The text contains the name of a key, which may contain the words of another reason.
   if (isDenied(said)) return undefined
   const failed = errors.map(({ OpIndex = 0 }) => OpIndex)
   if (/lock delay/.test(said)) return { applied: false, reason: 'delayed', failed }

@@ -18,7 +18,7 @@ const KEEP_ALIVE = 15_000
 const MOST_REQUESTS = 64
 const MOST_BLOCKING = 50
 
-/** For how long an agent holds a blocking query, in seconds; it adds up to a sixteenth. */
+/** The time for which an agent holds a blocking query, in seconds. The agent adds up to a sixteenth of it. */
 export const LONGEST_WAIT = 30
 
 /** An agent that has not answered a blocking query for this time, in milliseconds, is silent. */
@@ -30,7 +30,7 @@ export interface ConsulRequest {
   readonly path: string
   readonly query?: Readonly<Record<string, string>>
   readonly body?: string
-  /** Whether the agent answers only after a change, on connections of their own. */
+  /** Whether the agent answers only after a change. Such requests have connections of their own. */
   readonly blocking?: boolean
 }
 
@@ -42,7 +42,7 @@ export class ConsulClient {
   readonly #tls: https.AgentOptions
   readonly #clock: Clock
   readonly #agent: http.Agent | undefined
-  /** Of its own. */
+  /** The agents that this client has made. */
   readonly #agents = new Map<string, http.Agent>()
   readonly #open = new Set<ClientRequest>()
   /** The address that answered last. */
