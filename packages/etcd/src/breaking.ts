@@ -22,8 +22,8 @@ export class Breaking {
   }
 
   /**
-   * The key of the lock moves to a server lease of its own, which nothing extends. The time left of the holder is measured
-   * after that: a heartbeat that was confirmed before is then counted, and none is confirmed later.
+   * Moves the key of the lock to a server lease of its own, which nothing extends. The time that the holder had left is
+   * measured after that: it then includes each heartbeat that was confirmed before, and none is confirmed later.
    */
   async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ readonly remaining: number }> {
     const { period = Number.POSITIVE_INFINITY } = options
@@ -63,7 +63,7 @@ export class Breaking {
     })
   }
 
-  /** The name is locked for no longer than the holder had left. */
+  /** Limits the lock of the name to the time that the holder had left. Resolves with what remains of it. */
   async #shorten(
     name: string,
     { grantId, before }: Broken,

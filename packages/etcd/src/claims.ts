@@ -9,7 +9,7 @@ import { holderIn, holdingClaim, type LeaseNote, leftBy, type NameState, toValue
 import type { NameTable, Plan } from './name-table.js'
 import type { AttachedGrant, ExtendedLease, ServerLeases } from './server-leases.js'
 
-/** For how long a place in the queue is kept that is for a lease without expiry, in milliseconds. */
+/** How long a place in the queue for a lease without expiry is kept, in milliseconds. */
 const PLACE_WITHOUT_TTL = 60_000
 
 /** How often an operation takes another server lease, because the one it had has expired. */
@@ -69,7 +69,7 @@ export class Claims {
     return outcome
   }
 
-  /** Has no effect where there is no such place. Its server lease expires by itself. */
+  /** Deletes the place, if there is one. Its server lease expires by itself. */
   async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
     const key = this.#names.keys.claimOf(name, grantId)
     const compare = [{ result: EQUAL, target: VALUE, key, value: toValue({ waiting: grantId }) }]
@@ -122,7 +122,7 @@ export class Claims {
     })
   }
 
-  /** Whether the place was kept; if not, it is the first in the queue by now, or it was lost meanwhile. */
+  /** Resolves with whether the place was kept. If not, it is the first in the queue by now, or it was lost meanwhile. */
   async #keepPlace(
     { name, grantId, ttl }: AcquireRequest,
     key: Buffer,

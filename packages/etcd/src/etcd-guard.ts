@@ -45,15 +45,15 @@ export interface EtcdGuardOptions {
 const optionNames: OptionNames<EtcdGuardOptions> = { prefix: true }
 
 /**
- * Rejects writes with an old fencing token: a holder that has not noticed its loss cannot overwrite the data of its successor.
- * Every writer of a key must use a guard. The largest token that has written a key is kept in `leasehold-fence/<key>`, also
- * after the key was deleted.
+ * Rejects writes with an old fencing token: a holder that has not noticed its loss cannot overwrite the data of its
+ * successor. Every writer of a key must use a guard. The largest token that has written a key is kept in
+ * `leasehold-fence/<key>`, also after the key was deleted.
  *
- * The check, the new token and the writes are one transaction. It is sent once: a transaction that had no effect is followed
- * by another one, where the key has no fence yet, and where the conditions did not hold. The methods reject with a `LeaseLostError` if
+ * The check, the new token and the writes are one transaction, which is sent once. If it had no effect because the key has
+ * no fence yet, or because the conditions did not hold, another one follows. The methods reject with a `LeaseLostError` if
  * a larger token has written the key, and with a `LeaseUnavailableError` if the answer is unknown: the write may then have
- * happened. If the server rejects the user's own transaction, they reject with the error of gRPC, and nothing was written. A
- * write takes at most 10 s, also without a `signal`.
+ * happened. If the server rejects the user's own transaction, they reject with the error of gRPC, and nothing was written.
+ * A write takes at most 10 s, also without a `signal`.
  */
 export class EtcdGuard implements FencingGuard {
   readonly #client: EtcdClient
@@ -97,9 +97,9 @@ export class EtcdGuard implements FencingGuard {
   }
 
   /**
-   * There are no transactions within the transaction: etcd does not check whether the user has the permissions for those. So
-   * it expects a fence with a token that is not larger, and the conditions. If that fails, it expects no fence, or it raises
-   * the fence alone.
+   * There are no transactions within the transaction: etcd does not check whether the user has the permissions for those.
+   * So the first one expects a fence with a token that is not larger, and the conditions. If it fails, the next one expects
+   * no fence, or it raises the fence alone.
    */
   async #transact(fence: Fence, { conditions, operations }: OwnTransaction, call: StoreCall) {
     const { token } = fence

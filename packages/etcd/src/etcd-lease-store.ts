@@ -90,7 +90,7 @@ export class EtcdLeaseStore implements LeaseStore {
     return outcome
   }
 
-  /** One keep-alive for each ttl, and one transaction for each hundred grants, which writes nothing. */
+  /** Sends one keep-alive for each ttl, and for each hundred grants one transaction, which writes nothing. */
   async renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
     this.#checks.usable(call)
     const outcomes = await this.#run('renew', grants[0]?.name ?? '', call, () => this.#heartbeats.renew(grants, call))
@@ -127,7 +127,7 @@ export class EtcdLeaseStore implements LeaseStore {
     })
   }
 
-  /** In pages of 500 keys, all of one revision. */
+  /** Reads pages of 500 keys, all of one revision. */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
     this.#checks.usable(call)
     try {
@@ -153,8 +153,8 @@ export class EtcdLeaseStore implements LeaseStore {
   }
 
   /**
-   * With the grant id of a request that has a place in the queue, yields when it is that waiter's turn: it watches only the key
-   * before its own. Without, yields when the name is free, and after each end of a grant.
+   * With the grant id of a request that has a place in the queue, yields when it is that waiter's turn: it watches only the
+   * key before its own. Without a grant id, yields when the name is free, and after each end of a grant.
    */
   async *watch(name: string, call: StoreCall, grantId?: string): AsyncGenerator<LeaseRecord | undefined> {
     this.#checks.name(name)
@@ -198,7 +198,7 @@ export class EtcdLeaseStore implements LeaseStore {
   }
 }
 
-/** Deletes the key of the lock, and leaves the record; without it, the grant looks as if it had expired. */
+/** Frees the lock. Without `leavesRecord`, no record is written: the grant then looks as if it had expired. */
 function releasing(
   { name, grantId }: Grant,
   state: NameState,

@@ -34,7 +34,7 @@ export class Heartbeats {
     this.#leases = leases
   }
 
-  /** In the order of the grants. An outcome that is unknown is an error. */
+  /** Resolves with the outcomes, in the order of the grants. An outcome that is unknown is an error. */
   async renew(grants: readonly Grant[], call: StoreCall): Promise<(RenewOutcome | Error)[]> {
     const known = grants.flatMap(({ grantId }) => this.#leases.find(grantId) ?? [])
     for (const grant of known) this.#leases.attach(grant)
@@ -70,7 +70,7 @@ export class Heartbeats {
 
   /**
    * Whether a grant that was written in this term is in force, on a server lease that was extended for it. The keep-alive
-   * was sent with the grant: if it is not of that term, another one is sent.
+   * was sent with the grant: if its answer is not of that term, another one is sent.
    */
   async confirmed(
     attached: AttachedGrant,
@@ -83,7 +83,7 @@ export class Heartbeats {
     return (await this.#confirm([attached], call)).length === 1
   }
 
-  /** The ids of the grants that are in force, whose server lease was extended. They are all on one lease. */
+  /** Resolves with the ids of the grants in force whose server lease was extended. A page has one server lease. */
   async #confirm(page: readonly AttachedGrant[], call: StoreCall): Promise<readonly string[]> {
     const [first] = page
     if (first === undefined) return []

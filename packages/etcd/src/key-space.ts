@@ -66,6 +66,6 @@ export class KeySpace {
 /** The first key after all keys with this prefix; a single zero, which stands for no end, if there is none. */
 function afterPrefix(prefix: Buffer): Buffer {
   const last = prefix.at(-1)
-  // No byte of UTF-8 is the largest one.
+  // The last byte is one of UTF-8, so it is never the largest one.
   return last === undefined ? Buffer.from([0]) : Buffer.from([...prefix.subarray(0, -1), last + 1])
 }

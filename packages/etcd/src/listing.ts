@@ -39,7 +39,7 @@ export async function* listRecords(source: Source, prefix: string, call: StoreCa
   for await (const kv of keysOf(client, keys, prefix, call)) {
     const at = keys.nameOf(kv.key)
     if (at === undefined || !at.name.startsWith(prefix)) continue
-    // The claims of a name come before the key that follows them in the range: then the name is complete.
+    // A name is complete when a key comes that is behind the range of its claims.
     for (const [name, one] of found) {
       if (Buffer.compare(keys.claimsOf(name).rangeEnd, kv.key) > 0) continue
       found.delete(name)

@@ -21,7 +21,7 @@ export interface ClaimNote {
   readonly held?: string
   readonly broken?: string
   readonly waiting?: string
-  /** The owner of the grant. It and the next fields are there while the name has a holder. */
+  /** The owner of the grant. This field and the next ones are present while the name has a holder. */
   readonly owner?: string
   readonly ttl?: number
   /** The server lease that the holder keeps alive. */
@@ -102,7 +102,7 @@ export function noteIn({ value, modRevision }: KeyValue): LeaseNote | undefined 
   return { ...note, ttl, token: note.token ?? modRevision }
 }
 
-/** Infinity has no JSON. */
+/** Returns a note as JSON. `Infinity`, which has no JSON, is a text in it. */
 export function toValue(note: LeaseNote | ClaimNote): Buffer {
   return Buffer.from(
     JSON.stringify(note, (_, value: unknown) => (value === Number.POSITIVE_INFINITY ? 'infinite' : value)),
@@ -168,7 +168,7 @@ export function leftBy({ metadata, breakReason }: LeaseNote): Metadata {
 /** The holder of a lock of another program, or of a grant whose record was deleted. */
 function unrecorded(name: string, { note, createRevision }: Claim): LeaseRecord {
   const { held: grantId = '', owner = '', ttl } = note ?? {}
-  // Infinity is a text.
+  // In a note that was read, infinity is a text.
   const known = grantId === '' ? {} : { ttl: typeof ttl === 'number' ? ttl : Number.POSITIVE_INFINITY }
   return { name, owner, grantId, fencingToken: BigInt(createRevision), state: 'leased', metadata: {}, ...known }
 }

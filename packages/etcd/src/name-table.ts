@@ -30,8 +30,8 @@ export interface Changes {
 }
 
 /**
- * A write and its outcome by the answer to it, or the outcome alone, which then has to come from a state that was read just
- * now.
+ * A write, and the function that makes the outcome from the answer to it; or the outcome alone, which then has to come from
+ * a state that was read just now.
  */
 export type Plan<T> = { readonly outcome: T } | { readonly changes: Changes; readonly done: (written: Header) => T }
 
@@ -49,12 +49,12 @@ export class NameTable {
     this.keys = keys
   }
 
-  /** Linearizable. */
+  /** Reads a name; the read is linearizable. */
   async read(name: string, grantId: string | undefined, call: StoreCall): Promise<NameState> {
     return this.#see(name, await this.#client.read(readsOf(this.keys, name, grantId), call))
   }
 
-  /** Plans on the state of the name, and writes it, until no other writer is faster. */
+  /** Makes a plan from the state of the name, and writes it; does so again while another writer is faster. */
   async carryOut<T>(
     name: string,
     grantId: string | undefined,
@@ -93,7 +93,7 @@ export class NameTable {
     return this.#client.write(name, request, call)
   }
 
-  /** That the record, and the first key of the queue, are as they were read: no key can come before the first. */
+  /** Compares that the record and the first key of the queue are as they were read: no key can come before the first. */
   #unchanged(name: string, { noteRevision, first }: NameState): Compare[] {
     const note = { result: EQUAL, target: MOD, key: this.keys.recordOf(name), modRevision: noteRevision }
     if (first !== undefined) {
@@ -112,7 +112,7 @@ export class NameTable {
     const next: NameState = {
       note: note === undefined ? state.note : { ...note, token: note.token ?? revision },
       noteRevision: note === undefined ? state.noteRevision : revision,
-      // After the first key of a queue, the next one is not known: no key is the best guess.
+      // When the first key of a queue is deleted, the next one is not known: no key is the best guess.
       first: freed === undefined ? (claim === undefined ? state.first : claimOf(claim, state, revision)) : undefined,
       own: undefined,
       revision: BigInt(revision),

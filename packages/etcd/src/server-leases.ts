@@ -73,7 +73,7 @@ export class ServerLeases {
 
   /**
    * The id of a server lease for grants with this ttl, and the answer to a keep-alive of it that was sent after the call of
-   * this method. A lease that is made now needs none.
+   * this method. A lease that is made now needs no keep-alive.
    */
   async for(ttl: number, call: StoreCall): Promise<ExtendedLease> {
     if (ttl === Number.POSITIVE_INFINITY) return { id: NO_LEASE, extended: Promise.resolve(ANY_TERM) }
@@ -167,7 +167,7 @@ export class ServerLeases {
     }
   }
 
-  /** Rounded down; -1 if the lease is gone. */
+  /** Resolves with the seconds left, rounded down; -1 if the lease is gone. */
   async #secondsLeft(ID: string, call: StoreCall): Promise<number> {
     try {
       return Number((await this.#client.request('LeaseTimeToLive', { ID }, call)).TTL)

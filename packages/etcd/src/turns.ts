@@ -6,7 +6,7 @@ import { Watches } from './client/watches.js'
 import { lockIn, toLeaseRecord } from './name-state.js'
 import type { NameTable } from './name-table.js'
 
-/** For how long a waiter whose turn it is has time to ask, in milliseconds, before it is notified again. */
+/** The time that a waiter has to ask when it is its turn, in milliseconds, before it is notified again. */
 const AGAIN = 1_000
 
 /** The waiters of a store. Each watches the key before its own, so that the end of a grant wakes one waiter. */

@@ -29,7 +29,7 @@ export class AccessToken {
     return untilAborted(this.#get(), call)
   }
 
-  /** Has the next request get a new token, unless another request has begun to. */
+  /** Makes the next request get a new token, unless another request has begun to. */
   forget(token = this.#current): void {
     if (this.#current === token) this.#current = undefined
   }

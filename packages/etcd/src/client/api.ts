@@ -93,8 +93,8 @@ export const messages = {
 } as const satisfies Record<string, Readonly<Record<string, Field>>>
 
 /**
- * The unary methods, and the services that have them. The server takes a stream of keep-alives as well. With a request for
- * each, the next one reaches the next leader, while a follower waits for one that hangs.
+ * The unary methods, and the services that have them. The server takes a stream of keep-alives as well. But with a request
+ * for each keep-alive, the next one can reach a new leader while a follower still waits for a leader that hangs.
  */
 export const services = {
   Range: 'KV',

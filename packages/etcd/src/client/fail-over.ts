@@ -2,7 +2,7 @@ import type { Clock } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { isTransient } from './rpc-error.js'
 
-/** By this factor, a round over the members is more patient than the round before. */
+/** Each round over the members is more patient than the round before, by this factor. */
 const GROWTH = 3
 
 /**

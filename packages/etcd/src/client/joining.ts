@@ -24,8 +24,8 @@ export const joinedReads: Joining = {
  * and the answer shows whose comparisons do not hold: for that, the keys of a write's comparisons are among the ranges that
  * it reads on failure, and all its comparisons are for equality.
  *
- * They are not transactions within a transaction, of which each would depend on its own comparisons: etcd does not check
- * whether the user has the permissions for those.
+ * They do not become transactions within a transaction, each with its own comparisons: etcd does not check whether the user
+ * has the permissions for those.
  */
 export const joinedWrites: Joining = {
   join: (requests) => ({
@@ -60,7 +60,7 @@ function portionsOf(
   })
 }
 
-/** Whether the comparison holds where these are all keys of it. A key that does not exist has the revision 0. */
+/** Whether the comparison holds, if `read` has all its keys that exist. A key that does not exist has the revision 0. */
 function holds(
   { target, key, rangeEnd, createRevision, modRevision, value }: Compare,
   read: readonly KeyValue[],

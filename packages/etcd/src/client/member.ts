@@ -19,7 +19,7 @@ export class Member {
     this.#clock = clock
   }
 
-  /** A connection on which nothing was heard for the whole time of a call that was given up may be dead: it is dropped. */
+  /** Sends a request. Drops the connection if the call is given up and nothing was heard meanwhile: it may be dead. */
   async unary<M extends Method>(
     method: M,
     request: Request<M>,
@@ -34,7 +34,7 @@ export class Member {
       return answer
     } catch (error) {
       if (call.aborted && this.#clock.now() - sentAt >= SILENCE) {
-        // After a blocked event loop, timers run before the answers are read that have come meanwhile.
+        // After a blocked event loop, timers run before the answers that came meanwhile are read.
         setImmediate(() => {
           if (this.#heardAt < sentAt && this.#channel === channel) this.drop()
         })

@@ -108,7 +108,7 @@ export class Watches {
     this.#cancelTimer = this.#client.clock.schedule(PROGRESS, () => this.#look())
     this.#opening?.then(
       ({ stream }) => {
-        // After a blocked event loop, timers run before the answers are read that have come meanwhile.
+        // After a blocked event loop, timers run before the answers that came meanwhile are read.
         setImmediate(() => {
           if (this.#isHeard) stream.write({ progressRequest: {} })
           else this.#end(stream)
