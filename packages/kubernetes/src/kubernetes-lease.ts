@@ -18,7 +18,7 @@ export const kubernetesLease = providerFactory(
   },
 )
 
-/** Without an answer, the first `acquire` reports the problem. */
+/** Checks the permissions. If there is no answer, the first `acquire` reports the problem. */
 async function check(store: KubernetesLeaseStore, name: string, logger: Logger): Promise<void> {
   try {
     for (const sentence of await store.checkAccess(name)) logger.warn(sentence)

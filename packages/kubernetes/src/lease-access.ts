@@ -65,7 +65,7 @@ export class LeaseAccess {
     const read = await this.#client.send({ method: 'GET', path }, call)
     const exists = read.status === 200
     const isAbsent = read.status === 404 && statusOf(read) !== undefined
-    // Which verbs are missing is asked below.
+    // The requests below find out which verbs are missing.
     if (!exists && !isAbsent && refuserOf(read) !== 'permission') {
       throw failureOf(read, { verb: 'get', resource, namespace, leaseName })
     }

@@ -7,8 +7,8 @@ import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.j
 const PAGE_SIZE = '500'
 
 /**
- * Yields all objects of a path in pages, each once. `failureOf`: the error for a failed answer. The items of a list may lack `apiVersion` and `kind`: they cannot be
- * written back as they are.
+ * Reads all objects of a path in pages, and yields each once. `failureOf`: the error for a failed answer. The items of a
+ * list may lack `apiVersion` and `kind`: they cannot be written back as they are.
  */
 export async function* listObjects(
   client: ApiClient,

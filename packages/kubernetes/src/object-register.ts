@@ -141,7 +141,7 @@ export class ObjectRegister implements CasRegister<string> {
           if (object === undefined || !isIntact(layout, object, grant)) yield undefined
         }
       } catch {
-        // Without the permission, or with an expired token, heartbeats find changes and report errors.
+        // If the permission is missing, or the token has expired, heartbeats find changes and report errors.
       }
       await client.pause(backoff(0, REFUSED_PAUSE, REFUSED_PAUSE, random), call).catch(() => {})
     }
@@ -212,7 +212,7 @@ export class ObjectRegister implements CasRegister<string> {
   }
 }
 
-/** Another version, another uid, or no object. Servers before 1.25 report a missing version as invalid. */
+/** Whether the object has another version or uid, or is missing. Before 1.25, a missing version is reported as invalid. */
 function isConflict(answer: ApiAnswer): boolean {
   if (answer.status === 409 || isMissingObject(answer)) return true
   const causes = answer.status === 422 ? (statusOf(answer)?.details?.causes ?? []) : []

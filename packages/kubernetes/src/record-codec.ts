@@ -37,9 +37,9 @@ export function decodeEntry(layout: Layout, { metadata, spec }: KubernetesObject
 
 /**
  * The record of a grant whose holder another program removed. Our release removes the annotation as well. client-go's
- * leader election removes the holder when it releases late: it decides by the record that it remembers that it is the
- * leader, and then removes the current holder. Another Go elector can then take the Lease and release it again, so that the
- * count of transitions does not show who removed the holder.
+ * leader election can remove another holder when it releases late: the record that it remembers says that it is the leader,
+ * so it removes the current holder. Another Go elector can then take the Lease and release it again, so that the count of
+ * transitions does not show who removed the holder.
  */
 function vacated(layout: Layout, fields: Spec, noted: GrantNote): CasRecord {
   const { id } = noted
@@ -52,8 +52,8 @@ function vacated(layout: Layout, fields: Spec, noted: GrantNote): CasRecord {
 }
 
 /**
- * The grant of the annotation, where its holder is not in the record any more. It may have been cut off, and believe for
- * the rest of its ttl that it holds the lease, whoever was in the record since.
+ * The grant of the annotation, if its holder is not in the record any more. That holder may have been cut off. It then
+ * believes for the rest of its ttl that it holds the lease, whoever was in the record since.
  */
 function displacing(noted: GrantNote | undefined): Pick<CasRecord, 'displaced'> {
   if (noted === undefined) return {}
@@ -64,7 +64,7 @@ function displacing(noted: GrantNote | undefined): Pick<CasRecord, 'displaced'> 
 /** The record of a name without a holder. It needs no token: the next token is a version, and versions only grow. */
 function released(layout: Layout, fields: Spec, annotations: unknown): CasRecord {
   const left = readRelease(annotations)
-  // A holder that does not know the annotation was there since: its metadata is not known.
+  // If the counts differ, a holder that does not know the annotation came later: its metadata is not known.
   const isLast = left !== undefined && left.transitions === layout.transitionsOf(fields)
   const { id: grantId, metadata } = isLast ? left : { id: '', metadata: {} }
   return { owner: '', grantId, fencingToken: 0n, ttl: 1, revision: 0, metadata }

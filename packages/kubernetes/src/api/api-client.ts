@@ -24,7 +24,7 @@ const MOST_REQUESTS = 25
 /** How many watches are being opened at most: each needs a new connection, and none is urgent. */
 const MOST_OPENINGS = 5
 
-/** After this, the next watch is opened all the same: a proxy may hold the head of an answer back. Milliseconds. */
+/** After this time, in milliseconds, the next watch is opened anyway: a proxy may hold the head of an answer back. */
 const LONGEST_OPENING = 1_000
 
 /** Sends requests to one API server. They reject with the reason of the abort as soon as their call is aborted. */
@@ -73,7 +73,7 @@ export class ApiClient {
     for (;;) {
       const answer = await this.#ask(request, call)
       const pause = Math.max(answer.retryAfter ?? DEFAULT_PAUSE, SHORTEST_PAUSE)
-      // The caller then learns the reason, which a time-out would not say.
+      // If the pause is too long, the caller gets the answer with its reason, which a time-out would not say.
       if (answer.status === 429 && clock.now() + pause <= pauseUntil) await this.pause(pause, call)
       else if (answer.status === 401 && !isFresh) {
         isFresh = true
@@ -105,7 +105,7 @@ export class ApiClient {
     }
   }
 
-  /** The head of an answer that goes on. */
+  /** Resolves with the head of an answer whose body goes on. */
   async #head(request: ApiRequest, call: StoreCall): Promise<IncomingMessage> {
     const leave = await this.#openings.enter(false, call)
     const cancel = (this.#options.clock ?? systemClock).schedule(LONGEST_OPENING, leave)

@@ -18,7 +18,7 @@ export type ConnectionUse = 'kept' | 'own'
 /** HTTPS connections to one API server, with its credentials. Redirects are not followed. */
 export class ApiConnection {
   readonly #agent = new https.Agent({ keepAlive: true, timeout: LONGEST_IDLE, scheduling: 'lifo' })
-  /** It keeps no connection, but the sessions of TLS: without one, a handshake costs several times as much. */
+  /** It keeps no connections, only TLS sessions: without a session, a handshake costs several times as much. */
   readonly #ownAgent = new https.Agent()
   readonly #open = new Set<ClientRequest>()
 

@@ -65,7 +65,7 @@ export class RequestQueue {
     })
   }
 
-  /** The room of one request goes to the next. */
+  /** Gives the room of one request to the next. */
   #leave(): void {
     const [next] = this.#urgent.size > 0 ? this.#urgent : this.#others
     if (next === undefined) this.#underWay -= 1
