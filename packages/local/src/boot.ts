@@ -16,7 +16,7 @@ const UNCERTAINTY = 40
 
 /** The time axis that all processes of a machine share, until the machine restarts. */
 export interface Boot {
-  /** Another after each start of the machine. */
+  /** Differs after each start of the machine. */
   readonly id: string
   /** Milliseconds since the start of the machine, suspends counted. */
   readonly now: () => number
@@ -68,7 +68,7 @@ function readBootId(folder: string): string {
   if (process.platform === 'darwin') {
     return execFileSync('/usr/sbin/sysctl', ['-n', 'kern.bootsessionuuid'], { encoding: 'utf8' }).trim()
   }
-  // Without an id from the kernel, no other clock than the wall clock differs between two starts.
+  // Without an id from the kernel, only the wall clock tells two starts apart.
   return nearestStart(Math.round(wallTime() - uptime() * 1000), readdirSync(folder))
 }
 

@@ -7,13 +7,13 @@ import type { LeaseFolder } from './lease-folder.js'
 const TOKEN_BITS = 20n
 
 /**
- * For how many milliseconds of the wall clock an epoch has tokens: a minute. While leases are granted, one epoch begins in
- * each such time, as a line that is flushed to the disk. A start of the machine puts tokens ahead of the wall clock by at
- * most that. An older copy of the folder that is put back continues from the wall clock.
+ * The time of the wall clock for which an epoch has tokens, in milliseconds: a minute. While leases are granted, one epoch
+ * begins in each such time, as a line that is flushed to the disk. A start of the machine puts tokens ahead of the wall
+ * clock by at most this time. If an older copy of the folder is put back, tokens continue from the wall clock.
  */
 const SPAN = 60_000n
 
-/** How much of the file is read, in bytes: hundreds of lines, and the largest epoch is in one of the last. */
+/** How much of the file is read, in bytes. That is hundreds of lines, and the largest epoch is in one of the last. */
 const TAIL = 32 * 1024
 
 interface Epoch {

@@ -58,12 +58,12 @@ export class LeaseDatabase {
   /** The identity of a new log, for its epochs. */
   #begin(): LogFacts {
     this.#removeEarlier()
-    // An error that the first grant would find.
+    // The first grant would find this error too, but later.
     checkEpochs(this.#folder, EPOCH_FILE)
     return { log: randomBytes(9).toString('base64url') }
   }
 
-  /** The leases of earlier starts are over. */
+  /** Removes the databases of earlier starts of the machine: their leases are over. */
   #removeEarlier(): void {
     for (const file of readdirSync(this.#folder.path)) {
       const boot = bootOfFile(file)

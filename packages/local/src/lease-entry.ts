@@ -29,7 +29,7 @@ interface RecordLine extends Omit<StoredLease, 'fencingToken' | 'ttl' | 'lockedU
   readonly watched: boolean
 }
 
-/** A change of an entry: the record, if it is another; the places that end; then the places that are taken or kept. */
+/** A change of an entry: its new record, if that changes; the places that end; the places that are taken or kept. */
 export interface LeaseChange {
   readonly record?: RecordLine | undefined
   /** The new end of the lock; absent unless the change is a heartbeat, which changes nothing else. */
@@ -80,7 +80,7 @@ function fromLine(line: RecordLine): StoredLease {
     ttl: ttl ?? Number.POSITIVE_INFINITY,
     state,
     lockedUntil: endsAt ?? (isLocked({ state }) ? Number.POSITIVE_INFINITY : Number.NEGATIVE_INFINITY),
-    // Records share it with callers.
+    // Records share the metadata with callers.
     metadata: metadata === undefined ? NO_METADATA : Object.freeze(metadata),
     previous: previous && Object.freeze(previous),
     grantedAt,

@@ -106,8 +106,8 @@ export class LeaseFolder {
 
   /**
    * Throws a `LeaseConfigurationError` if the file belongs to another user in a folder with the sticky bit, such as
-   * `/run/lock`: there only the owner of a file may replace or remove it. A log that ends in favour of a file which others
-   * may not put in its place would stop them all.
+   * `/run/lock`: there only the owner of a file may replace or remove it. If a log ended in favour of a file that other
+   * users may not put in its place, they could not go on.
    */
   checkReplaceable(path: string): void {
     const user = process.geteuid?.()
@@ -178,7 +178,7 @@ function fsyncOf(path: string, flags: string): void {
 
 /** Reading and writing, for each class of users who may create and remove files in a folder with this mode. */
 function permissionsOf(mode: number): number {
-  // There, a file has one user.
+  // In such a folder, each file has one user.
   if ((mode & STICKY) !== 0) return 0
   const group = (mode & 0o030) === 0o030 ? 0o060 : 0
   const others = (mode & 0o003) === 0o003 ? 0o006 : 0

@@ -38,8 +38,8 @@ export class LocalGuard implements FencingGuard {
   }
 
   /**
-   * Runs the synchronous `action` and returns its result. Throws a `LeaseLostError` and does not run it after an action
-   * for the resource with a larger token. No action with a smaller token runs at the same time or later.
+   * Runs the synchronous `action` and returns its result. Throws a `LeaseLostError`, and does not run it, if an action with
+   * a larger token has run for the resource. No action with a smaller token runs at the same time or later.
    */
   transact<T>(resource: string, fencingToken: bigint | string, action: () => T, options?: GuardOptions): T {
     const fence = new Fence('local', resource, fencingToken, options)

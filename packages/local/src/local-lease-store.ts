@@ -117,7 +117,7 @@ export class LocalLeaseStore extends LifeCycleStore {
     return super.turnOf(name)
   }
 
-  /** Thousands of watches look in one turn. A change that comes later notifies them, or they look again. */
+  /** Refreshes once a turn, in which thousands of watches may look. A later change notifies them, or they look again. */
   #refreshOnce(): void {
     if (this.#isFresh) return
     this.refresh()

@@ -24,8 +24,8 @@ export interface LogHeader {
 export type RegisterReference = number | string
 
 /**
- * A change of one or more registers. For each of them by itself, it is in force if no change of the register that starts
- * at `base` or later is in force: then the writer knew all changes of the register.
+ * A change of one or more registers. It is in force for a register if no change of this register that starts at `base` or
+ * later is in force: the writer then knew all changes of the register.
  */
 export interface ChangeLine<C> {
   /** Identifies the attempt of the writer. */
@@ -40,8 +40,8 @@ export interface ChangeLine<C> {
 export const ALWAYS = Number.MAX_SAFE_INTEGER
 
 /**
- * Ends the log in favour of the file `next`. It is in force if no change that starts at `base` or later is in force: then
- * the writer knew all changes.
+ * Ends the log in favour of the file `next`. It is in force if no change that starts at `base` or later is in force: the
+ * writer then knew all changes.
  */
 export interface SealLine {
   readonly base: number

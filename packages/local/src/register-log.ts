@@ -219,7 +219,7 @@ export class RegisterLog<V, C> {
         const taken = this.#table.take(line, start)
         if (taken !== undefined) onTaken?.(taken)
       })
-      // Also the changes of other processes: no decision may rest on a change that a power failure can undo.
+      // Changes of other processes are flushed too: no decision may rest on a change that a power failure can undo.
       if (this.#options.durable && file.position > before) file.flush()
     } catch (error) {
       this.#forget()

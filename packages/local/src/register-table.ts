@@ -32,7 +32,7 @@ interface Register<V> {
   readonly key: string
   /** Its place among the registers of the log. All readers count them in the order in which they are created. */
   readonly number: number
-  /** Where the last change of the register that is in force starts. */
+  /** The offset at which the last change in force of this register starts. */
   version: number
   value: V
 }
