@@ -2,7 +2,7 @@ import type { Metadata } from '@leasehold/core'
 import type { GrantAnswer, RecordAnswer, ReleaseAnswer } from './answers.js'
 import type { Operation } from './operation.js'
 
-/** The server has done nothing for an operation, which needs a statement that may wait for locks. */
+/** Marks an operation for which the server has done nothing: it needs a statement that may wait for locks. */
 export const UNANSWERED = Symbol('unanswered')
 
 /** The calls of a statement, for `leases_run_1`. */
@@ -32,7 +32,7 @@ type ReleaseManyAnswer = readonly [places: Column<number>, expire: boolean | nul
 /** An operation that has a way to do many at once, without waiting for locks. */
 interface Bulk {
   readonly operation: string
-  /** How many arguments each call has there. */
+  /** How many arguments each call has in the operation for many. */
   readonly width: number
   fits(call: readonly unknown[]): boolean
   /** The answers by place. */
@@ -46,8 +46,8 @@ const bulks: Readonly<Record<string, Bulk>> = {
 }
 
 /**
- * Puts operations of a kind into one call. Those of one name keep their order, in calls of their own: these come first,
- * because a statement must not wait for locks while it holds those of later names.
+ * Puts operations of a kind into one call. Operations on one name keep their order, in calls of their own. These calls come
+ * first, because a statement must not wait for locks while it holds those of later names.
  */
 export function callsOf(operations: readonly Operation[]): Calls {
   const single: number[] = []

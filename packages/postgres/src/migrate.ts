@@ -42,7 +42,7 @@ const RIGHTS =
   'the user needs CREATE on the database, or USAGE and CREATE on the schema if that exists, and must own the tables and ' +
   'functions that are there'
 
-/** How often a migration is repeated that another process got in the way of. */
+/** How often a migration is tried while other processes get in its way. */
 const ATTEMPTS = 5
 
 /** The SQL of `migrate`, for a migration tool of your own. Run each of them in a transaction, in their order. */

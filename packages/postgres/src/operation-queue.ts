@@ -21,7 +21,7 @@ const LARGEST = 64
 /** How long operations that share a statement wait for a row that is locked, in milliseconds. */
 const SHARED_PATIENCE = 200
 
-/** By how much the server waits longer for a locked row than the client waits for the answer, in milliseconds. */
+/** The server waits for a locked row by this time longer than the client waits for the answer, in milliseconds. */
 const AFTER_TIMEOUT = 500
 
 /** The longest time limit of a server, in milliseconds. */

@@ -19,7 +19,7 @@ export class OwnPoolStore extends PostgresLeaseStore {
       throw misconfigured(`pool-size must be 1 or more, not ${poolSize}`)
     if (!listen && listenUrl !== undefined) throw misconfigured('listen-url needs listen = on: remove one of them')
     const pool = openPool('url', url, options, poolSize)
-    // It opens no connection: the store takes its settings.
+    // This pool opens no connection: the store only takes its settings.
     const listening = listenUrl === undefined ? undefined : openPool('listen-url', listenUrl, options, 1)
     super(pool, { schema, table, clock, random, listen: listen && (listening ?? pool) })
     this.#pools = listening === undefined ? [pool] : [pool, listening]
@@ -55,7 +55,7 @@ function checkUrl(key: string, url: string): void {
   throw misconfigured(`${key} must be like postgres://[user[:password]@]host[:port]/database`)
 }
 
-/** In pg, a URL replaces the options beside it, also those that it does not have. */
+/** Completes a URL: in pg, it replaces the options beside it, also those that it does not have. */
 function completed(url: string, { password, caFile }: PostgresOptions): string {
   const parsed = new URL(url)
   if (parsed.password === '' && password !== undefined) parsed.password = encodeURIComponent(password)

@@ -44,13 +44,13 @@ const DAY = 86_400_000
 /** How many records a page of a listing has. */
 const PAGE = 500
 
-/** How often a request is repeated whose row is locked: by a short transaction, or else by an open one with a guard. */
+/** How often a request is repeated while its row is locked, by a short transaction or by an open one with a guard. */
 const BUSY_REPEATS = 2
 
 /**
- * How soon a waiter asks again whose turn has come, while a guard in an open transaction keeps the name; twice as long each
- * time, in milliseconds. The end of that transaction notifies nobody: a notification would make all commits with a guard
- * wait for each other.
+ * The pause before a waiter whose turn has come asks again while a guard in an open transaction keeps the name, in
+ * milliseconds. It doubles each time. The end of that transaction notifies nobody: a notification would make all commits
+ * with a guard wait for each other.
  */
 const BUSY_PAUSE = 20
 const LONGEST_BUSY_PAUSE = 250
@@ -64,8 +64,9 @@ const WATCH_PERIOD = 30_000
 
 export interface PostgresLeaseStoreOptions extends TableNames {
   /**
-   * From where the connection for notifications comes: a pool or client that leads to the server itself, where the other one
-   * leads to a PgBouncer. `false`: none, and waiters poll. Unless given, that of the operations.
+   * The pool or client that gives the connection for notifications; that of the operations unless given. If the operations
+   * go through a PgBouncer, give one that leads to the server itself. `false`: there are no notifications, and waiters
+   * poll.
    */
   readonly listen?: PostgresClient | false | undefined
   /** The machine's clock unless given. It is used only for pauses. */
@@ -143,7 +144,7 @@ export class PostgresLeaseStore implements LeaseStore {
     return outcome
   }
 
-  /** One statement for all. A row that another transaction has locked does not hold up the others: its outcome is an error. */
+  /** Sends one statement. A row that another transaction has locked does not delay the others: its outcome is an error. */
   async renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
     this.#checks.usable(call)
     return grants.length === 0 ? [] : await this.#renew(grants, call)
@@ -174,7 +175,7 @@ export class PostgresLeaseStore implements LeaseStore {
     )
   }
 
-  /** In pages of 500 names, in the order of their UTF-8. */
+  /** Reads pages of 500 names, in the order of their UTF-8. */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
     this.#checks.usable(call)
     let after = ''
@@ -230,8 +231,8 @@ export class PostgresLeaseStore implements LeaseStore {
   }
 
   /**
-   * With the grant id of a request that has a place in the queue, yields when it is that waiter's turn. Without, yields when
-   * the name has become free; after an expiry, within 10 s.
+   * With the grant id of a request that has a place in the queue, yields when it is that waiter's turn. Without a grant id,
+   * yields when the name has become free; after an expiry, within 10 s.
    */
   async *watch(name: string, call: StoreCall, grantId?: string): AsyncGenerator<LeaseRecord | undefined> {
     this.#checks.name(name, call)
@@ -322,6 +323,6 @@ function isBusy(answer: unknown): boolean {
 }
 
 function turnOf(id: string): string {
-  // As the server cuts it off, by characters.
+  // The server cuts the id off in the same way, by characters.
   return `turn ${id.length <= 1_000 ? id : [...id].slice(0, 1_000).join('')}`
 }

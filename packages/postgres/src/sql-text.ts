@@ -1,7 +1,7 @@
 /** PostgreSQL has no texts with a NUL in them: SUB escapes it, and itself. */
 const SUB = '\u001a'
 
-/** A text that a column can keep; ordinary texts stay as they are. The beginnings of texts become those of the results. */
+/** Returns a text that a column can keep; ordinary texts stay as they are. Prefixes of texts become prefixes of results. */
 export function toColumn(text: string): string {
   if (!text.includes('\0') && !text.includes(SUB)) return text
   return text.replaceAll(SUB, `${SUB}S`).replaceAll('\0', `${SUB}0`)

@@ -23,7 +23,7 @@ export class SqlNames {
     this.table = checked('table', table, LONGEST_TABLE)
   }
 
-  /** SQL that was written with the names of the defaults. */
+  /** Returns the SQL with these names in place of the default ones, with which it was written. */
   in(sql: string): string {
     // One pass: a name must not be replaced in another one.
     return sql.replaceAll(/"leasehold"|'leasehold'|"leases|\$\$/g, (found) => {
@@ -33,7 +33,7 @@ export class SqlNames {
     })
   }
 
-  /** Begins and ends the body of a function: it must not occur in a name there, and so it is longer than they are. */
+  /** Begins and ends the body of a function. It must not occur in a name in the body, so it is longer than the names. */
   get #quote(): string {
     if (![this.schema, this.table].some((name) => name.includes('$$'))) return '$$'
     return `$${'_'.repeat(Math.max(this.schema.length, this.table.length))}$`

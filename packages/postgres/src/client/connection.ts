@@ -24,6 +24,6 @@ export interface ClientAdapter {
    * when the call is aborted, and then leaves no connection busy if the library allows that.
    */
   run(sql: string, call: StoreCall): Promise<readonly unknown[]>
-  /** Absent where there is no way to a connection of its own. */
+  /** Absent if the client cannot open a connection of its own for notifications. */
   listen?(channel: string, events: NotificationEvents, call: StoreCall): Promise<Notifications>
 }

@@ -10,7 +10,7 @@ interface OwnClient extends PgClient {
   end(): Promise<unknown>
 }
 
-/** Each statement takes a connection from the pool, and gives it back: a broken, silent or read-only one for good. */
+/** Each statement takes a connection from the pool and gives it back; a broken, silent or read-only one leaves the pool. */
 export function pgPoolAdapter(pool: PgPool): ClientAdapter {
   /** Connections that were asked for by a call that was aborted before they came. */
   const spare = new Set<Promise<PgPoolClient>>()
@@ -55,8 +55,8 @@ export function pgPoolAdapter(pool: PgPool): ClientAdapter {
 }
 
 /**
- * A connection of the pool, with a listener for errors: without one, the end of the connection would end the process. The
- * callback adds it in time, unlike a promise: the end may come with the same bytes as the beginning.
+ * A connection of the pool, with a listener for errors: without one, the end of the connection would end the process. A
+ * callback adds it in time. A promise would be too late: the end may come with the same bytes as the beginning.
  */
 function connectionOf(pool: PgPool): Promise<PgPoolClient> {
   return new Promise((resolve, reject) => {

@@ -35,11 +35,11 @@ export function postgresJsAdapter(sql: PostgresJs): ClientAdapter {
 }
 
 /**
- * Takes a statement back that waits for a connection: another one, which does nothing, is sent in its place. One that was sent
- * ends by itself.
+ * Takes back a statement that still waits for a connection: another one, which does nothing, is sent in its place. A
+ * statement that was sent already ends by itself.
  *
- * The library can cancel a statement, but then breaks the connection for all others. One that the statement has opened is never
- * used. One that is busy mixes up the answers of all later statements.
+ * The library can cancel a statement, but then breaks its connection for all others: a connection that was opened for the
+ * statement is never used, and a busy one mixes up the answers of all later statements.
  */
 function takeBack(query: PostgresJsQuery): void {
   // The library reads the text when it sends it.
