@@ -85,7 +85,7 @@ export function toDuration(duration: number): string {
   return duration === Number.POSITIVE_INFINITY ? 'never' : String(Math.ceil(duration))
 }
 
-/** Grant ids that need no escape; a GUID does not. */
+/** Grant ids that need no escape, such as GUIDs. */
 const plain = /^[\w-]+$/
 
 /** A grant id as the script reads it: without spaces, and not empty. */

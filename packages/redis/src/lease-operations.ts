@@ -104,7 +104,7 @@ export class LeaseOperations {
     return this.run('renew', name, toGrantId(grantId), call, renewOutcome)
   }
 
-  /** In few calls; an error stands for each unknown outcome. */
+  /** Renews in few calls. An error stands for each unknown outcome. */
   renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
     const toRequest = ({ name, grantId }: Grant) => this.#request('renew', name, toGrantId(grantId), renewOutcome)
     return this.#queue.runMany(grants.map(toRequest), call)

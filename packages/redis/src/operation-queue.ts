@@ -10,9 +10,9 @@ import { failureOf } from './failure-of.js'
 import type { LeaseScript } from './script/lease-script.js'
 
 /**
- * How many calls of the script for single callers are under way at most, so that client and server work at the same time, but
- * a crowd of waiters does not delay the heartbeats, which go past them. In a cluster there is no limit, because a node that
- * hangs would hold up the operations on the others.
+ * How many calls of the script for single callers are under way at most. So client and server work at the same time, but a
+ * crowd of waiters does not delay the heartbeats, which do not wait for these calls. In a cluster there is no limit,
+ * because a node that hangs would hold up the operations on the others.
  */
 const CALLS = 4
 
@@ -62,7 +62,7 @@ interface Query {
   place: number
 }
 
-/** The answers to all operations of a call: a single one is that to each of them. */
+/** The answers to the operations of a call. A single text is the answer to each of them. */
 type Answers = string | readonly Answer[]
 
 type Operation = QueuedOperation<Query, Answers>
@@ -71,7 +71,7 @@ type Operation = QueuedOperation<Query, Answers>
 interface SentCall {
   readonly connection: Connection
   readonly traffic: NodeTraffic
-  /** Whether one of the operations was aborted, so that it is about to be seen whether the connection is silent. */
+  /** Whether one of the operations was aborted: a check whether the connection is silent then follows. */
   isDoubted: boolean
 }
 
@@ -232,7 +232,7 @@ export class OperationQueue {
     }
     if (sent.isDoubted) return
     sent.isDoubted = true
-    // After a blocked event loop, time limits end before the answers are read that have come meanwhile.
+    // After a blocked event loop, time limits end before the answers that came meanwhile are read.
     setImmediate(() => this.#dropIfSilent(sent, stall))
   }
 

@@ -33,7 +33,7 @@ const WATCH_PERIOD = 30_000
 export class RedisLeaseStore implements LeaseStore {
   readonly kind = 'redis'
   readonly limits: StoreLimits = { minTtl: 1, maxTtl: 366 * 86_400_000, infinite: true, ordered: true }
-  /** In a cluster only if all leases are in one slot: otherwise a node that hangs would hold up the others. */
+  /** In a cluster, present only if all leases are in one slot: otherwise a node that hangs would hold up the others. */
   readonly renewMany?: (grants: readonly Grant[], call: StoreCall) => Promise<readonly (RenewOutcome | Error)[]>
   readonly #operations: LeaseOperations
   readonly #messages: MessageListeners
@@ -87,8 +87,8 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   /**
-   * By SCAN, at every master of a cluster, in pages of 250 keys. Keeps all listed names until the end, because SCAN may
-   * repeat them. While a slot moves to another node, names in it may be missing: list again when it has moved.
+   * Scans every master of a cluster, in pages of 250 keys. Keeps all listed names until the end, because SCAN may repeat
+   * them. While a slot moves to another node, names in it may be missing: list again when it has moved.
    */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
     this.#checks.usable(call)
@@ -113,8 +113,8 @@ export class RedisLeaseStore implements LeaseStore {
   }
 
   /**
-   * With the grant id of a request that has a place in line, yields when it is that waiter's turn. Without, yields when the
-   * name has become free; after an expiry, within 10 s.
+   * With the grant id of a request that has a place in line, yields when it is that waiter's turn. Without a grant id,
+   * yields when the name has become free; after an expiry, within 10 s.
    */
   async *watch(name: string, call: StoreCall, grantId?: string): AsyncGenerator<LeaseRecord | undefined> {
     const key = this.#operations.keys.keyOf(name)

@@ -43,7 +43,7 @@ export class Turns {
     return this.#subscription.isOpen
   }
 
-  /** A waiter has repeated its claim, so that the server has sent an echo after that instant. */
+  /** Expects an echo: a waiter has repeated its claim, so the server has sent one after that instant. */
   expectEcho(since: number): void {
     const connection = this.#connection
     if (connection === undefined || this.#cancelEcho !== undefined) return
@@ -52,7 +52,7 @@ export class Turns {
       if (this.#heardAt < since && this.#connection === connection) this.#lazy.drop(connection)
     }
     this.#cancelEcho = this.#clock.schedule(ECHO_TIMEOUT, () => {
-      // After a blocked event loop, messages are read first that have come meanwhile.
+      // After a blocked event loop, the messages that came meanwhile are read first.
       this.#cancelEcho = this.#clock.schedule(0, look)
     })
   }

@@ -13,7 +13,7 @@ export interface ScriptCall {
 /** One SCAN at one server. */
 export type Scan = (cursor: string, pattern: string, count: number) => Promise<unknown>
 
-/** After its end it never comes back. In a cluster it consists of one connection to each node. */
+/** A connection that never comes back after its end. In a cluster it consists of one connection to each node. */
 export interface Connection {
   readonly traffic: Traffic
   /** Must be called once, before all others. Rejects with the reason why no server could be reached. */

@@ -27,7 +27,7 @@ const alone = {
 /** The client follows MOVED and ASK, and repeats nothing else. */
 const aloneInCluster = {
   lazyConnect: true,
-  // Else it rejects a command that is redirected to a node while it connects to it.
+  // Without it, the client rejects a command that is redirected to a node while it connects to that node.
   enableOfflineQueue: true,
   enableAutoPipelining: false,
   enableReadyCheck: false,
@@ -55,7 +55,7 @@ export function ioredisAdapter(client: IoRedisClient | IoRedisClusterClient, ran
 
 /**
  * The ready check rejects a server that is not a master, although the Sentinels name it as one. The failover detector
- * leaves a master that was replaced: it may go on for seconds, and loses all writes of that time.
+ * leaves a master that was replaced: that master may go on for seconds, and all writes of that time are lost.
  */
 function optionsFor({ options }: IoRedisClient): object {
   const { sentinels } = options as { sentinels?: unknown }
@@ -84,7 +84,7 @@ function runByIoRedis(
 /** The methods of a client add its prefix to all keys; a command that is built by hand goes without. */
 async function runUnprefixed(client: IoRedisClient | IoRedisClusterClient, call: ScriptCall): Promise<unknown> {
   if (keyPrefixOf(client) === '') return await runByIoRedis(client, call)
-  // Only a client of ioredis gets here, so that it is installed.
+  // Only a client of ioredis gets here, so ioredis is installed.
   const { Command } = await import('ioredis')
   const { command, script, keys, args } = call
   const words = [script, String(keys.length), ...keys, ...args]
@@ -152,7 +152,7 @@ class IoRedisConnection implements Connection {
     else this.#client.on('end', callback)
   }
 
-  /** Each `disconnect` of the client adds a listener to its socket. */
+  /** Ends the connection, but only once: each `disconnect` of the client adds a listener to its socket. */
   destroy(): void {
     if (this.#isDestroyed) return
     this.#isDestroyed = true
@@ -173,7 +173,7 @@ class ClusterConnection extends IoRedisConnection {
     cluster.on('+node', handleAsking)
   }
 
-  /** Over a connection to one node: the cluster client would subscribe again without saying that it missed messages. */
+  /** Subscribes at one node: the cluster client would subscribe again without saying that it missed messages. */
   override async subscribe(channel: string, onMessage: (message: string) => void): Promise<void> {
     const nodes = this.#cluster.nodes('master')
     const node = nodes[Math.floor(this.#random() * nodes.length)]

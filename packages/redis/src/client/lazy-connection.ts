@@ -6,12 +6,12 @@ import type { ClientAdapter, Connection } from './connection.js'
 import { type Address, wrongTransport } from './transport.js'
 
 /**
- * After how many milliseconds of silence a connection is dropped at the earliest, once an operation over it has timed out.
- * It must also have been silent for half of the time that the operation took.
+ * Once an operation over a connection has timed out, the connection is dropped if it has been silent for at least this
+ * time, in milliseconds, and for half of the time that the operation took.
  */
 export const STALL_TIMEOUT = 500
 
-/** After how many milliseconds of silence the server is asked for its transport, and how long it may take to answer. */
+/** The silence, in milliseconds, after which the server is asked for its transport, and the time limit of that. */
 const SILENCE = 1_500
 const LOOK_TIMEOUT = 1_000
 
@@ -60,8 +60,8 @@ export class LazyConnection {
   }
 
   /**
-   * For a connection to several nodes, some of which are silent: opens another one. The old one stays in use until then,
-   * and ends with its last open call.
+   * Opens another connection, in place of one to several nodes, some of which are silent. The old one stays in use until
+   * then, and ends with its last open call.
    */
   replace(connection: Connection): void {
     if (this.#current === connection && !this.#isClosed) this.#begin().catch(() => {})

@@ -29,7 +29,7 @@ function isSentinel(client: NodeRedisLike): client is NodeRedisSentinelClient {
   return 'getMasterNode' in client
 }
 
-/** A cluster and a Sentinel client have no public property for it. */
+/** A cluster and a Sentinel client have no public property for the prefix. */
 function keyPrefixOf(client: NodeRedisLike): string {
   const { keyPrefix } = ('options' in client ? client.options : {}) as { keyPrefix?: unknown }
   const { _keyPrefix } = client as { _keyPrefix?: unknown }
@@ -112,7 +112,7 @@ class NodeRedisConnection implements Connection {
     try {
       await this.#client.connect()
       this.#isOpen = true
-      // It may connect although it was ended meanwhile.
+      // The client may connect although it was ended meanwhile.
       if (this.#isOver) this.destroy()
     } catch (error) {
       // The reason why no node could be reached comes in an event.

@@ -13,7 +13,7 @@ export interface Address {
 
 const DEFAULT_PORT = 6_379
 
-/** The address in the options of a client; `undefined` where there is none, such as with Sentinels and sockets of the machine. */
+/** The address in the options of a client; `undefined` if there is none, as with Sentinels and Unix sockets. */
 export function addressIn(options: object | undefined): Address | undefined {
   const given = (options ?? {}) as Record<'host' | 'port' | 'path' | 'tls' | 'sentinels', unknown>
   if (given.path || given.sentinels) return undefined
@@ -40,7 +40,7 @@ export async function wrongTransport(
   )
 }
 
-/** Every answer of Redis to PING begins with a plus or a minus: it may want a password first. */
+/** Every answer of Redis to PING begins with a plus or a minus, also if Redis asks for a password first. */
 function answersPing(host: string, port: number, call: StoreCall): Promise<boolean> {
   return outcomeOf(connectPlain({ host, port }), call, (socket, resolve) => {
     socket.on('connect', () => socket.write('PING\r\n'))
@@ -48,7 +48,7 @@ function answersPing(host: string, port: number, call: StoreCall): Promise<boole
   })
 }
 
-/** Sends nothing over it. So the certificate does not matter. */
+/** Sends nothing over the connection, so the certificate does not matter. */
 function answersTls(host: string, port: number, call: StoreCall): Promise<boolean> {
   return outcomeOf(connectTls({ host, port, rejectUnauthorized: false }), call, (socket, resolve) => {
     socket.on('secureConnect', () => resolve(true))

@@ -7,8 +7,8 @@ import { misconfigured, type RedisLeaseStoreOptions } from '../redis-options.js'
 import { memberScript } from './member-script.js'
 
 /**
- * In the metadata that the last holder left: its fencing token. A quorum needs it to find the latest among the metadata of
- * its members, and removes it.
+ * The key of a fencing token in the metadata that the last holder left: that of this holder. A quorum needs it to find the
+ * latest among the metadata of its members, and removes it.
  */
 export const TOKEN_KEY = '\0token'
 
