@@ -5,7 +5,7 @@ import { type Electorate, partOf } from './electorate.js'
 /** How long a cleanup may take, in milliseconds; later the locks expire. */
 const LIMIT = 1_000
 
-/** After how many milliseconds an unrepeated claim is forgotten; waiters repeat theirs within minutes. */
+/** A claim that is not repeated is forgotten after this time, in milliseconds; waiters repeat theirs within minutes. */
 const FORGOTTEN_AFTER = 3_600_000
 
 interface Abandoned {
@@ -25,7 +25,7 @@ export class Cleanup {
   }
 
   /**
-   * Takes the grant of the current attempt of a claim back at these places. Servers that are yet to answer get the attempt
+   * Takes back the grant of the current attempt of a claim at these places. Servers that are yet to answer get the attempt
    * first: a connection keeps order.
    */
   begin(claimId: string, grant: Grant, places: readonly number[]): void {
@@ -48,7 +48,7 @@ export class Cleanup {
  * has another id: a late release of the old attempt must not free the grant of a later one.
  */
 class AttemptIds {
-  /** Attempts of other processes under the same id differ. */
+  /** Tells these attempts from those of other processes under the same id. */
   readonly #mark = `~${randomUUID().slice(0, 8)}~`
   /** By the proposed grant id, the least recently used first. */
   readonly #abandoned = new Map<string, Abandoned>()
@@ -58,7 +58,7 @@ class AttemptIds {
     return abandoned === undefined ? grantId : `${grantId}${this.#mark}${abandoned.attempts}`
   }
 
-  /** The current attempt is taken back: its id is never used again. */
+  /** Notes that the current attempt is taken back: its id is never used again. */
   abandon(grantId: string, at: number): void {
     const attempts = (this.#abandoned.get(grantId)?.attempts ?? 0) + 1
     this.#abandoned.delete(grantId)
@@ -76,7 +76,7 @@ class AttemptIds {
     return attempt < (this.#abandoned.get(grantId)?.attempts ?? 0)
   }
 
-  /** The claim has ended. */
+  /** Forgets a claim that has ended. */
   forget(id: string): void {
     if (this.#abandoned.size > 0) this.#abandoned.delete(this.#parse(id)[0])
   }

@@ -3,7 +3,7 @@ import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import type { RedisMember } from '@leasehold/redis/internal'
 import { KIND, Tally, type Vote } from './tally.js'
 
-/** How long the other servers may take after a decision, in milliseconds. Later they are not waited for until they answer. */
+/** How long the other servers may take after a decision, in milliseconds. Then nothing waits for them until they answer. */
 const AFTERWARDS = 2_000
 
 /** After a majority has answered, the other servers have as long as that took, within these limits. Milliseconds. */
@@ -58,7 +58,7 @@ export class Electorate {
   readonly members: readonly QuorumMember[]
   readonly clock: Clock
   readonly random: () => number
-  /** The members that do not answer; they are not waited for until they do. */
+  /** The members that do not answer. Nothing waits for them until they do. */
   readonly lagging = new Set<QuorumMember>()
 
   constructor(members: readonly QuorumMember[], clock: Clock, random: () => number) {

@@ -67,13 +67,13 @@ export class Heartbeats {
     call: StoreCall,
   ): Promise<RenewOutcome> {
     const outcomes = await this.#beat([grant], operation, async (member, own) => [await ask(member, own)], call)
-    // If its only outcome is an error, the beat has thrown it.
+    // If the only outcome is an error, `#beat` has thrown it.
     return outcomes[0] as RenewOutcome
   }
 
   /**
-   * An error stands for each undecided grant; if that is all of them, rejects with the first. A grant that is not decided
-   * soon after the others counts as unknown, so that one lease does not hold up another.
+   * Resolves with an error for each undecided grant; if that is all of them, rejects with the first. A grant that is not
+   * decided soon after the others counts as unknown, so that one lease does not hold up another.
    */
   async #beat(
     grants: readonly Grant[],
@@ -132,7 +132,7 @@ export class Heartbeats {
     }
   }
 
-  /** With the latest metadata of a majority of the servers that have renewed: each of them may have missed updates. */
+  /** Restores a grant, with the latest metadata of a majority that has renewed it: each server may have missed updates. */
   async #repair(place: number, sources: readonly QuorumMember[], majority: number, grant: Grant): Promise<void> {
     const { name, grantId } = grant
     await this.#electorate.within(REPAIR_LIMIT, 'the repair of a server', name, async (call) => {

@@ -2,8 +2,9 @@ import { isLocked, type LeaseRecord, type Metadata } from '@leasehold/core'
 import { TOKEN_KEY } from '@leasehold/redis/internal'
 
 /**
- * In the metadata on a member: the token of the grant that wrote it, and how many times that grant had updated it. A member
- * may miss an update, and later grants keep what they find. Absent where the grant in the record wrote it with its claim.
+ * A key in the metadata on a member. Its value is the token of the grant that wrote the metadata, and how often that grant
+ * had updated it. A member may miss an update, and later grants keep what they find. Absent if the grant in the record
+ * wrote the metadata with its claim.
  */
 const REVISION_KEY = '\0revision'
 
@@ -12,8 +13,8 @@ export function withRevision(metadata: Metadata, fencingToken: bigint, count: nu
 }
 
 /**
- * The latest metadata that any member has: of the latest grant that wrote metadata, the latest revision. A grant that keeps
- * the metadata makes it no later. The keys of the quorum are removed.
+ * The latest metadata that any member has: the latest revision of the latest grant that wrote metadata. A grant that only
+ * keeps metadata is not its writer. The keys of the quorum are removed.
  */
 export function latestMetadata(candidates: readonly (Metadata | undefined)[]): Metadata | undefined {
   const latest = latestOf(candidates)
@@ -22,7 +23,7 @@ export function latestMetadata(candidates: readonly (Metadata | undefined)[]): M
   return metadata
 }
 
-/** With the keys of the quorum. */
+/** Like `latestMetadata`, but with the keys of the quorum. */
 export function latestOf(candidates: readonly (Metadata | undefined)[]): Metadata | undefined {
   const known = candidates.filter((metadata) => metadata !== undefined)
   return known.reduce<Metadata | undefined>((one, other) => (one && !isLater(other, one) ? one : other), undefined)
@@ -39,7 +40,7 @@ function isLater(one: Metadata, other: Metadata): boolean {
   return index >= 0 && (order[index] ?? 0n) > (otherOrder[index] ?? 0n)
 }
 
-/** By the write; then by the holder, because a break adds its reason without a write. */
+/** Orders metadata by the write; then by the holder, because a break adds its reason without a write. */
 function orderOf({ [TOKEN_KEY]: holder = '0', [REVISION_KEY]: revision = `${holder} 0` }: Metadata): bigint[] {
   return `${revision} ${holder}`.split(' ').map(BigInt)
 }
@@ -65,7 +66,7 @@ function byToken(one: LeaseRecord, other: LeaseRecord): number {
   return one.fencingToken === other.fencingToken ? 0 : one.fencingToken > other.fencingToken ? -1 : 1
 }
 
-/** The lock ends by itself when less than a majority has it. */
+/** Makes one record. The lock ends by itself when less than a majority has it. */
 function merged(records: readonly LeaseRecord[], majority: number): LeaseRecord | undefined {
   const [first] = records
   if (first === undefined) return undefined
@@ -81,7 +82,7 @@ function merged(records: readonly LeaseRecord[], majority: number): LeaseRecord 
   }
 }
 
-/** The records that a majority has alike, if there are such. */
+/** Returns the records that are alike on a majority of the members. */
 function ofMajority(
   records: readonly LeaseRecord[],
   majority: number,

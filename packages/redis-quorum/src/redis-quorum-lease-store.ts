@@ -100,7 +100,7 @@ export class RedisQuorumLeaseStore implements LeaseStore {
     return await this.#heartbeats.renew(grant, call)
   }
 
-  /** In one call to each server, or in few; an error stands for each unknown outcome. */
+  /** Sends one call to each server, or few. An error stands for each unknown outcome. */
   async renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
     this.#checks.usable(call)
     return await this.#heartbeats.renewMany(grants, call)

@@ -12,7 +12,7 @@ export class Tally<T> {
   /** By the place of the server; `undefined` if it has not answered yet. */
   readonly votes: (Vote<T> | undefined)[]
   readonly majority: number
-  /** A majority has answered, and the grace period for the other servers is over. */
+  /** Whether a majority has answered, and the grace period for the other servers is over. */
   isLate = false
 
   constructor(votes: (Vote<T> | undefined)[]) {
@@ -20,7 +20,7 @@ export class Tally<T> {
     this.majority = Math.floor(votes.length / 2) + 1
   }
 
-  /** All servers have answered or failed. */
+  /** Whether all servers have answered or failed. */
   get isFinal(): boolean {
     return !this.votes.includes(undefined)
   }
