@@ -21,7 +21,7 @@ export interface SimulationOptions {
   readonly store?: 'server-timed' | 'observed' | undefined
   /** The timing of the leases. */
   readonly timeouts?: TimeoutOptions | undefined
-  /** The plan of a `SimulationError`, to run it again. Only `workload` is then read besides. */
+  /** The plan of a `SimulationError`, to run it again. Of the other options, only `workload` is then read. */
   readonly plan?: string | undefined
 }
 

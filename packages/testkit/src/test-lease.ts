@@ -55,17 +55,17 @@ export class TestLease extends Lease {
     return this.#isHeld ? this.#token : undefined
   }
 
-  /** As of every `Lease`: a test lease ends when the test says so. */
+  /** As for every `Lease`, but without an end: a test lease ends when the test says so. */
   override get validUntil(): number {
     return this.#isValid ? Number.POSITIVE_INFINITY : 0
   }
 
-  /** As of every `Lease`; does not count as a call of `acquire`. */
+  /** As for every `Lease`. Reading it does not count as a call of `acquire`. */
   override get signal(): AbortSignal {
     return this.#isHeld ? this.#controller.signal : AbortSignal.abort(this.#lossOf('expired'))
   }
 
-  /** As of every `Lease`. A test lease always has a fencing token. */
+  /** As for every `Lease`. A test lease always has a fencing token. */
   override run<T>(work: LeasedWork<T>, options?: AcquireOptions): Promise<T> {
     return super.run(work as (held: Held) => Promise<T>, options)
   }

@@ -13,8 +13,8 @@ export type Fault =
   /** It reaches the store `duration` milliseconds late. */
   | { readonly kind: 'delay'; readonly duration: number }
   /**
-   * The store executes the call at once, and answers `duration` milliseconds late: also to a caller that has given up,
-   * as a client does that cannot cancel.
+   * The store executes the call at once, and answers `duration` milliseconds late: also to a caller that has given up, like
+   * a client that cannot cancel.
    */
   | { readonly kind: 'answer-late'; readonly duration: number }
   /** The call never reaches the store, and fails. */
@@ -24,8 +24,8 @@ export type Fault =
   /** There is no answer until the caller gives up; `applied`: the store executes the call. */
   | { readonly kind: 'hang'; readonly applied?: boolean }
   /**
-   * There is no answer until the caller gives up, and the request reaches the store `duration` milliseconds after it was
-   * sent all the same: a duplicate, where the caller has repeated it meanwhile.
+   * There is no answer until the caller gives up. The request still reaches the store, `duration` milliseconds after it was
+   * sent: as a duplicate, if the caller has repeated it meanwhile.
    */
   | { readonly kind: 'arrive-late'; readonly duration: number }
   /** The call reaches the store twice; the caller gets the first outcome, after both. */
@@ -71,7 +71,7 @@ export function seededFaults(seed: number, options: SeededFaultOptions = {}): Fa
   const { rate = 0.2, kinds = everything, longestDelay = 1_000 } = options
   const random = new Random(seed)
   return () => {
-    // Drawn for each call, with or without a fault: the faults of one call do not shift those of others.
+    // The numbers are drawn for each call, with or without a fault: the faults of one call do not shift those of others.
     const [whether, which, how] = [random.next(), random.next(), random.next()]
     const kind = kinds[Math.floor(which * kinds.length)]
     if (whether >= rate || kind === undefined) return undefined

@@ -75,7 +75,7 @@ export class FaultyStore implements LeaseStore {
     return this.#inProgress
   }
 
-  /** Has a fault happen to the next call, or to the next of one operation; several are used up in their order. */
+  /** Adds a fault to the next call, or to the next of one operation. Several faults are used up in their order. */
   inject(fault: Fault, operation?: StoreOperation): void {
     this.#script.push({ fault, operation })
   }

@@ -14,7 +14,7 @@ export class TcpProxy {
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
   #target: number
-  /** The ways on which bytes, and the ends of connections, are dropped. */
+  /** The directions in which bytes, and the ends of connections, are dropped. */
   #dropped: readonly Direction[] = []
   #delay = 0
   #isRefusing = false

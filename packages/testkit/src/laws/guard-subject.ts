@@ -31,9 +31,9 @@ export interface GuardedResource {
 export interface OwnFailure {
   /** For messages. */
   readonly name: string
-  /** Through the guard, under the token. It has to reject. */
+  /** Writes through the guard, under the token. It has to reject. */
   guarded(guard: GuardedResource, fencingToken: bigint): unknown
-  /** The same, past the guard: how it has to reject. */
+  /** Makes the same write past the guard. `guarded` has to reject in the same way. */
   unguarded(): unknown
 }
 

@@ -114,7 +114,7 @@ export class TrialLease {
     return this.#store
   }
 
-  /** Has a fault happen to the next heartbeat, by whichever of the two methods the store has. */
+  /** Adds a fault to the next heartbeat, whichever of the two methods the store has. */
   disturbHeartbeat(fault: Fault): void {
     this.store.inject(fault, 'renew')
     this.store.inject(fault, 'renewMany')
@@ -124,7 +124,7 @@ export class TrialLease {
     return this.lease.acquire({ ...options, onLost: (lost) => this.losses.push(lost) })
   }
 
-  /** From now on the store gives it no answer. */
+  /** Cuts the lease off: from now on the store gives it no answer. */
   async cutOff(): Promise<void> {
     await this.#setCut(true)
   }
@@ -213,7 +213,7 @@ export class LeaseTrial {
   async openHeld(options: OpenOptions = {}): Promise<TrialLease> {
     const opened = await this.open(options)
     assert.equal(await this.during(opened.acquire()), true, 'no other owner should hold the name')
-    // Its timers are armed in the turn after.
+    // The timers of the lease are armed in the turn after.
     await this.time.pass(this.time.isVirtual ? 0 : 1)
     return opened
   }

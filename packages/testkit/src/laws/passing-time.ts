@@ -34,7 +34,7 @@ export function timeOf(subject: Pick<StoreSubject, 'time' | 'remote'>, isBusy?: 
     isVirtual: true,
     createMachine: (options) => {
       const virtual = new VirtualClock({ time, ...options })
-      // Read by the code that reads the clocks of real machines.
+      // The code that reads the clocks of real machines reads these.
       return { clock: createSystemClock(virtual.readings), virtual }
     },
     pass: (duration) => time.advance(duration),

@@ -8,7 +8,7 @@ export class SimulationError extends Error {
   readonly plan: string
   /** The run of that plan, in text. */
   readonly timeline: string
-  /** Draws the same run, for a file. */
+  /** Returns a drawing of the same run, for a file. */
   readonly svg: () => string
 
   constructor(

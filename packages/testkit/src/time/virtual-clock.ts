@@ -13,7 +13,7 @@ const BOOT_STEP = 10
 const EPOCH = Date.UTC(2026, 0, 1)
 
 export interface VirtualClockOptions {
-  /** Whose time it shows, shared with other clocks; one of its own unless given. */
+  /** The time that the clock shows, which other clocks may share; one of its own unless given. */
   readonly time?: VirtualTime | undefined
   /** By how much it runs fast (0.005: by half a percent) or, negative, slow; 0 unless given. */
   readonly drift?: number | undefined
@@ -22,7 +22,7 @@ export interface VirtualClockOptions {
 }
 
 interface Timer {
-  /** On the axis on which a suspend does not count, as the timers of an operating system. */
+  /** An instant on the axis without suspends, as for the timers of an operating system. */
   readonly due: number
   readonly task: () => void
   cancel: () => void

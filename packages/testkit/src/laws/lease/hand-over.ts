@@ -10,7 +10,7 @@ async function handOver(trial: LeaseTrial, from: TrialLease, to: TrialLease) {
   return handOff
 }
 
-/** As `handOver`; the record then has the ttl and the token of the adopter. */
+/** Like `handOver`. Checks that the record then has the ttl and the token of the adopter. */
 async function pass(trial: LeaseTrial, from: TrialLease, to: TrialLease): Promise<void> {
   const { owner, timeouts } = to.lease.settings
   const handOff = await handOver(trial, from, to)

@@ -105,7 +105,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
       assert.deepEqual(held.reasons, ['deleted'])
     },
     async 'a loss after a deletion names the new holder'(trial, held) {
-      // Without heartbeats until the other owner is the holder: one in between would find the record deleted.
+      // There must be no heartbeat until the other owner is the holder: it would find the record deleted.
       await held.cutOff()
       await trial.pass(trial.operationTimeout)
       await trial.backend.delete?.(trial.name)

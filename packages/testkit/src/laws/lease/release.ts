@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { Fault } from '../../faults/fault.js'
 import { heldLeaseLawsOf, type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
 
-/** This happens to a release, which frees the name all the same. */
+/** Checks that a release frees the name although this fault happens to it. */
 function isTrueDespite(fault: Fault): (trial: LeaseTrial, held: TrialLease) => Promise<void> {
   return async (trial, held) => {
     held.store.inject(fault, 'release')
@@ -92,7 +92,7 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
       await trial.openRefused()
     },
     async 'during a heartbeat aborts the heartbeat and frees the name'(trial, held) {
-      // Whenever it is sent in the interval, it is under way at the end.
+      // Whenever the heartbeat is sent in the interval, it is under way at the end.
       held.disturbHeartbeat({ kind: 'delay', duration: trial.interval })
       await trial.pass(trial.interval)
       assert.equal(await trial.during(held.lease.release()), true)

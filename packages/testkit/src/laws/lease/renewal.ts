@@ -11,7 +11,7 @@ import {
   type TrialLease,
 } from '../lease-trial.js'
 
-/** These happen to the next heartbeats, and the lease stays held. */
+/** Checks that the lease stays held although these faults happen to the next heartbeats. */
 function outlives(...faults: Fault[]): (trial: LeaseTrial, held: TrialLease) => Promise<void> {
   return async (trial, held) => {
     for (const fault of faults) held.disturbHeartbeat(fault)
@@ -66,7 +66,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
       await trial.pass(trial.interval + 2 * trial.operationTimeout)
       assert.equal(events[0], 'jeopardy')
       assert.equal(events.at(-1), 'recovered')
-      // The two alternate, however many heartbeats fail in between.
+      // Jeopardy and recovery alternate, however many heartbeats fail in between.
       events.forEach((event, place) => {
         assert.notEqual(event, events[place + 1])
       })

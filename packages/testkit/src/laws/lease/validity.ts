@@ -23,7 +23,7 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
       await endsBeforeTheNext(trial, held)
     },
     async 'validity counts from the first of several claims with an unknown outcome'(trial, held) {
-      // The store executes the first without an answer; the second never arrives, and the read then finds the grant.
+      // The store executes the first claim without an answer. The second never arrives, and the read then finds the grant.
       held.store.inject({ kind: 'hang', applied: true }, 'acquire')
       held.store.inject({ kind: 'fail-before' }, 'acquire')
       assert.equal(await trial.during(held.acquire({ wait: trial.ttl / 2 })), true)
@@ -32,10 +32,10 @@ export const leaseValidityLaws: readonly LeaseLaw[] = [
   }),
   ...heldLeaseLawsOf('expiry', ['store', 'virtual-time'], {
     async 'a confirmation read after the end of validity does not revive the lease'(trial, held) {
-      // Whenever it is sent in the interval, it is under way at the end.
+      // Whenever the heartbeat is sent in the interval, it is under way at the end.
       held.disturbHeartbeat({ kind: 'delay', duration: trial.interval })
       await trial.pass(trial.interval)
-      // The heartbeat is under way when the event loop is blocked until the grant, but not the heartbeat, is over.
+      // While the heartbeat is under way, the event loop is blocked until the grant, but not the heartbeat, is over.
       held.machine.block(trial.ttl * 1.03 - trial.interval)
       assert.equal(held.lease.checkLease(), false)
       await trial.pass(0)

@@ -4,7 +4,7 @@ import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from 
 
 const CONTENDERS = 30
 
-/** The connected contenders: to connect may take as long as a ttl. */
+/** Returns the contenders once they are connected: a connection may take as long as a ttl. */
 async function gather(trial: StoreTrial): Promise<readonly LeaseStore[]> {
   const clients: LeaseStore[] = []
   for (let contender = 0; contender < CONTENDERS; contender += 1) clients.push(await trial.open())

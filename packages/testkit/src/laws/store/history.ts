@@ -9,7 +9,7 @@ const STEP = 1_100
 /** By how much the clock of a store and that of this machine may differ, in milliseconds. */
 const SKEW = 60_000
 
-/** Lets the time of the store advance by a step, but the grant not end. */
+/** Lets the time of the store advance by a step, in which the grant does not end. */
 async function passStep(trial: StoreTrial): Promise<void> {
   await trial.pass(Math.min(STEP, trial.ttl * 0.6))
 }
@@ -29,7 +29,7 @@ async function timed(trial: StoreTrial, client: LeaseStore) {
   return { grant, grantedAt, before, after }
 }
 
-/** A store may leave both out: the laws check the values that are present. */
+/** A store may leave out the time of a grant and the renewals: the laws check the values that are present. */
 export const storeHistoryLaws: readonly StoreLaw[] = [
   ...grantedStoreLawsOf('history', [], {
     async 'the time of a grant stays the same when it is renewed, and the next grant has a later one'(

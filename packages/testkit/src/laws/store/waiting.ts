@@ -140,7 +140,7 @@ export const storeWaitingLaws: readonly StoreLaw[] = [
   }),
 ]
 
-/** So many that a store which drops every third notification drops that of a release, though it notifies of grants too. */
+/** Enough releases: a store that drops every third notification drops that of one, though it notifies of grants too. */
 const RELEASES = 6
 
 /** Resolves as the promise does; fails where it does not settle before the places of a queue end, which is a signal too. */
