@@ -39,8 +39,8 @@ const TTL = '30s'
 export const DEFAULT_PATH = 'leasehold.lease'
 
 /**
- * The chosen store. `name`: as in `LeaseProvider.getStore`. Rejects with a `UsageError` if the options contradict each other or name an unknown kind of
- * store, and as `LeaseProvider.getStore` does.
+ * The chosen store. `name`: as in `LeaseProvider.getStore`. Rejects with a `UsageError` if the options contradict each
+ * other or name an unknown kind of store, and as `LeaseProvider.getStore` does.
  */
 export async function openStore(selection: StoreSelection, name: string, terminal: Terminal): Promise<OpenedStore> {
   const { config, path, kind } = await configOf(selection, terminal)

@@ -67,7 +67,7 @@ async function leaseSettings(config: Config, path: string, terminal: Terminal): 
 function withoutProvider(value: Plain, [first = '', ...rest]: readonly string[]): Plain {
   const { [first]: block, ...others } = value
   if (typeof block !== 'object' || block === null) return value
-  // Without keys of its own that it reads, so that the options of the provider are no unknown keys.
+  // It declares no keys of its own, so that the options of the provider do not count as unknown keys.
   const inMemory: typeof memoryLease = (...lease) => memoryLease(...lease)
   const changed = rest.length > 0 ? withoutProvider(block as Plain, rest) : { ...block, 'lease-class': inMemory }
   return { ...others, [first]: changed }
