@@ -26,9 +26,9 @@ export interface LoadOptions {
 
 /**
  * Loads the configuration of an application from these layers, lowest priority first: the `reference.conf` of its
- * dependencies, its own file, `overrides`, and the variables `CONFIG_FORCE_…` and `LEASEHOLD_…`. Merges all layers and
- * then resolves substitutions. Throws a `ConfigOptionError` if an option is unknown or the given `file` does not exist, and the errors of
- * {@link parseHocon} and {@link Config.resolve}.
+ * dependencies, its own file, `overrides`, and the variables `CONFIG_FORCE_…` and `LEASEHOLD_…`. Merges all layers and then
+ * resolves substitutions. Throws a `ConfigOptionError` if an option is unknown or the given `file` does not exist, and the
+ * errors of {@link parseHocon} and {@link Config.resolve}.
  */
 export function loadConfig(options: LoadOptions = {}): Config {
   checkOptionNames<LoadOptions>('loadConfig', options, {

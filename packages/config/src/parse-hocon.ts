@@ -21,8 +21,9 @@ export interface ParseOptions {
 }
 
 /**
- * Parses HOCON. Throws a `ConfigSyntaxError`, a `ConfigIncludeError` or a `ConfigLimitError` with the position in the
- * text, and a `ConfigOptionError` for an unknown or invalid option. Substitutions are resolved when the configuration is first used. The text cannot run code.
+ * Parses HOCON. Throws a `ConfigSyntaxError`, a `ConfigIncludeError` or a `ConfigLimitError` with the position in the text,
+ * and a `ConfigOptionError` for an unknown or invalid option. Substitutions are resolved when the configuration is first
+ * used. The text cannot run code.
  */
 export function parseHocon(text: string, options: ParseOptions = {}): Config {
   if (typeof text !== 'string') throw new ConfigOptionError(`a text must be a string, not ${typeof text}`)
