@@ -8,7 +8,7 @@ function toFields(fields: object): Record<string, protobuf.IField> {
   return Object.fromEntries(Object.entries(fields).map(([name, [id, type, rule]]) => [name, { id, type, rule }]))
 }
 
-/** By their names: a look into the root takes longer. */
+/** The types by their names, because a look into the root takes longer. */
 const types = Object.fromEntries(Object.keys(messages).map((name) => [name, root.lookupType(name)])) as Record<
   MessageName,
   protobuf.Type
