@@ -13,7 +13,7 @@ export interface Proposal<T> {
   readonly frees?: boolean | undefined
 }
 
-/** Makes changes of the log from the decisions of core's life cycle, on the entries of the database and by the time since boot. */
+/** Turns decisions of core's life cycle into changes of the log, by the database's entries and the time since boot. */
 export class LeaseOperations {
   readonly rules: LifeCycleRules
   readonly #database: LeaseDatabase
