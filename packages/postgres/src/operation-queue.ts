@@ -14,7 +14,7 @@ import type { SqlNames } from './table-names.js'
  */
 const STATEMENTS = 4
 
-/** How many operations share a statement: few statements while few are wanted, and none that takes long. */
+/** How many operations share a statement: at least so many if they wait, so that statements are few; at most so many. */
 const SMALLEST = 32
 const LARGEST = 64
 
