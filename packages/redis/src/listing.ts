@@ -5,7 +5,7 @@ import type { LazyConnection } from './client/lazy-connection.js'
 import { ForeignKeyError, failureOf } from './failure-of.js'
 import type { KeySpace } from './key-space.js'
 
-/** How many keys the server looks at for one page: while it does so, and while it reads their records, it serves no client. */
+/** How many keys the server looks at for one page. Meanwhile, and while it reads their records, it serves no client. */
 const PAGE = 250
 
 /** The records of a page, in the order of the names. */
