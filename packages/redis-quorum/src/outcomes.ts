@@ -40,7 +40,7 @@ function namedHolder(tally: Tally<AcquireOutcome | RenewOutcome | ReleaseOutcome
   return majorityHolder(holders, tally.majority)
 }
 
-/** By the place of the server, the fencing token under which it has granted the request. */
+/** Returns, by the place of the server, the fencing token under which it has granted the request. */
 export function tokensIn(tally: Tally<AcquireOutcome>): (bigint | undefined)[] {
   return tally.votes.map((vote) => {
     return vote !== undefined && 'value' in vote && vote.value.granted ? vote.value.grant.fencingToken : undefined
@@ -55,7 +55,7 @@ export function agreedToken(tally: Tally<AcquireOutcome>): bigint | undefined {
   })
 }
 
-/** If servers refuse a heartbeat for different reasons, the first of these. */
+/** The reasons by priority: if servers refuse a heartbeat for different reasons, the first of these counts. */
 const REASONS: readonly RenewRefusal[] = ['taken', 'broken', 'deleted', 'expired']
 
 /** Refused if a majority refuses: the grant then has no majority, and a heartbeat restores nothing. */
