@@ -22,8 +22,8 @@ export class Random {
   }
 
   /**
-   * From 2 to the power of `least` to 2 to the power of `most`, about as often in each order of magnitude. By whole
-   * powers only: those of fractions differ in their last digit from one version of Node to the next.
+   * Returns a number from 2 to the power of `least` to 2 to the power of `most`, about as often in each order of magnitude.
+   * Uses whole powers only: powers of fractions differ in their last digit between versions of Node.
    */
   magnitude(least: number, most: number): number {
     const exponent = this.between(least, most)

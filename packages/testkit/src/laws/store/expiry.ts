@@ -67,7 +67,7 @@ export const storeExpiryLaws: readonly StoreLaw[] = [
     async 'the lease of a killed process stays held until its ttl is over'(trial, client) {
       const holder = await trial.holdElsewhere()
       await holder.kill()
-      // At once: the process may have sent its last heartbeat a moment ago.
+      // The name must be locked at once: the process may have sent its last heartbeat a moment ago.
       await trial.refused(client)
     },
     async 'the lease of a killed process is taken over after its ttl, with a larger token'(trial, client) {
