@@ -58,8 +58,8 @@ export class AzureBlobLease extends StoreLease {
 
   /**
    * Like `renew` of every `StoreLease`. With `conditions`: rejects with a `LeaseConflictError`, and renews nothing, unless
-   * they are met. The lease then stays held, until its validity ends. Heartbeats have no conditions: use `strategy:
-   * 'manual'` for a lease that is to be renewed only under conditions.
+   * they are met. The lease then stays held, until its validity ends. Heartbeats have no conditions: for a lease that is to
+   * be renewed only under conditions, use `strategy: 'manual'`.
    */
   override async renew(options: { readonly conditions?: AzureBlobConditions } = {}): Promise<boolean> {
     checkOptionNames('renew', options, { conditions: true }, { leaseName: this.settings.name })
