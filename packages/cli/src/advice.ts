@@ -41,7 +41,7 @@ export interface Cost {
 
 const HOUR = 3_600
 
-/** The shortest ttl has time for this number of calls to the store, besides the work. */
+/** The number of calls to the store for which the shortest ttl has time, and also the time after `renewAt` if possible. */
 const TRIES = 3
 
 /** The longest ttl is this many times as long as the shortest. */

@@ -18,8 +18,8 @@ const errors: OutputStream = new Writable({
 
 /**
  * Carries out the command line of this process, and never rejects. Resolves with the exit code. The streams are made when
- * they are first used. From then on, a pipe of theirs is non-blocking, also for a command that inherits it, which then
- * fails to read or write.
+ * they are first used: Node then makes a pipe non-blocking, also for a command that inherits it, which then fails to read
+ * or write.
  */
 export async function main(watchdog?: WatchdogProcess): Promise<number> {
   return await leasehold(process.argv.slice(2), {

@@ -34,12 +34,12 @@ export class CommandProcesses {
     this.#excluded = new Set([process.pid, ...excluded])
   }
 
-  /** The first process was started. */
+  /** Notes that the first process was started. */
   begin(root: CommandRoot): void {
     this.#root = root
   }
 
-  /** The exit status of the first process was read: another process can get its number from now on. */
+  /** Notes that the exit status of the first process was read: another process can get its number from now on. */
   rootReaped(): void {
     this.#isRootReaped = true
   }

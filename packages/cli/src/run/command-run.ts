@@ -82,8 +82,8 @@ export class CommandRun {
       if (this.#loss !== undefined) return { type: 'lost', reason: this.#loss }
       const end = await this.#spawn(variables)
       if (end.type !== 'unstartable') {
-        // After a stop of this process, it may see that the command has ended before it sees that the deadline is over.
-        // Then the watchdog has ended the command.
+        // If this process was stopped, it may see that the command has ended before it sees that the deadline is over. Then
+        // the watchdog has ended the command.
         this.#look()
         await this.#endRest()
       }
