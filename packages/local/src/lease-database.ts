@@ -58,12 +58,12 @@ export class LeaseDatabase {
   /** The identity of a new log, for its epochs. */
   #begin(): LogFacts {
     this.#removeEarlier()
-    // The first grant would find this error too, but later.
+    // If the epochs cannot be read, this throws now, and not at the first grant.
     checkEpochs(this.#folder, EPOCH_FILE)
     return { log: randomBytes(9).toString('base64url') }
   }
 
-  /** Removes the databases of earlier starts of the machine: their leases are over. */
+  /** Removes the files of earlier starts of the machine: their leases are over. */
   #removeEarlier(): void {
     for (const file of readdirSync(this.#folder.path)) {
       const boot = bootOfFile(file)

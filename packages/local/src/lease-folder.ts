@@ -178,7 +178,7 @@ function fsyncOf(path: string, flags: string): void {
 
 /** Reading and writing, for each class of users who may create and remove files in a folder with this mode. */
 function permissionsOf(mode: number): number {
-  // In such a folder, each file has one user.
+  // In a folder with the sticky bit, each file has one user.
   if ((mode & STICKY) !== 0) return 0
   const group = (mode & 0o030) === 0o030 ? 0o060 : 0
   const others = (mode & 0o003) === 0o003 ? 0o006 : 0
