@@ -14,7 +14,7 @@ import type { SqlNames } from './table-names.js'
  */
 const STATEMENTS = 4
 
-/** How many operations share a statement: at least so many if they wait, so that statements are few; at most so many. */
+/** How many operations share a statement, at least (if so many wait) and at most: statements stay few and short. */
 const SMALLEST = 32
 const LARGEST = 64
 
