@@ -11,7 +11,7 @@ import { type Address, wrongTransport } from './transport.js'
  */
 export const STALL_TIMEOUT = 500
 
-/** The silence, in milliseconds, after which the server is asked for its transport, and the time limit of that. */
+/** The silence, in milliseconds, after which the server is asked for its transport, and the time that it has to answer. */
 const SILENCE = 1_500
 const LOOK_TIMEOUT = 1_000
 
