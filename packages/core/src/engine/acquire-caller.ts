@@ -7,7 +7,7 @@ import type { Clock } from '../time/clock.js'
 export class AcquireCaller extends Caller {
   /** The run that wants the grant; `undefined` for the other callers. */
   readonly run: LeaseRun | undefined
-  /** The grant of a holder that the caller was asked about last, and its answer. */
+  /** The holder's grant that `preempt.when` was asked about last, and whether the caller wants it broken. */
   judged: { readonly grantId: string; readonly breaks: boolean } | undefined
 
   constructor(options: AcquireOptions, until: number, clock: Clock, run?: LeaseRun) {

@@ -19,8 +19,8 @@ export interface Delayed {
  * server is too slow for all requests that are due, it answers none of them in time, and each is repeated. If most wait
  * before they are sent, the others are answered.
  *
- * The bound of `Requests` cannot do this: its time limits run while an operation waits. When 10,000 waiters on Redis asked at once,
- * with a time limit of 500 ms, at most 905 of their claims took too long; 4,831 or more without this class.
+ * The bound of `Requests` cannot do this: its time limits run while an operation waits. When 10,000 waiters on Redis asked
+ * at once, with a time limit of 500 ms, at most 905 of their claims took too long. Without this class, 4,831 or more did.
  */
 export class Admission {
   readonly #clock: Clock

@@ -1,16 +1,16 @@
 import type { EngineState, Held } from './engine-state.js'
 import type { EventContext } from './event-context.js'
 
-/** Which part of the shortest time limit the timers of a call to a server may be armed later by. */
+/** The timer is armed late by at most the shorter of `operationTimeout` and `heartbeatInterval`, divided by this. */
 const ARMED_IN_PARTS = 20
 /** The longest such delay, in milliseconds. */
 const LATEST_ARMED = 50
 
 /**
- * How soon the timer is armed, in milliseconds. It may be a little later when a call has just been sent, or the end of the
- * validity is well ahead of a holder: most answers come sooner. With a timer for each call, acquiring and releasing took a
- * third more processor time in memory (12.4 instead of 9.3 µs). A waiter may have less time than a call, and the end of a
- * validity has to be noticed when it comes.
+ * Returns within how many milliseconds the timer must be armed. It may be armed a little later after a call was sent,
+ * because most answers come sooner, or while a holder has nothing to do soon. With a timer for each call, acquiring and
+ * releasing took a third more processor time in memory (12.4 instead of 9.3 µs). In all other states it returns 0: a waiter
+ * may have less time than a call, and the end of a validity has to be noticed when it comes.
  */
 export function armWithin(state: EngineState, { rules, now }: EventContext): number {
   const isCalling = (state.phase === 'acquiring' || state.phase === 'releasing') && state.call !== undefined
@@ -19,7 +19,7 @@ export function armWithin(state: EngineState, { rules, now }: EventContext): num
   return Math.min(Math.floor(shortest / ARMED_IN_PARTS), LATEST_ARMED)
 }
 
-/** Whether nothing is to be done soon, as far as it is planned. */
+/** Whether no call is under way, and neither the next heartbeat nor the end of the validity comes soon. */
 function isQuiet({ call, heartbeatAt, validUntil }: Held, now: number): boolean {
   return call === undefined && Math.min(heartbeatAt, validUntil) - now > 2 * LATEST_ARMED
 }

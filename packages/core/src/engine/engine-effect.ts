@@ -9,17 +9,17 @@ export type EngineEffect =
   /** Ends the call that is under way; its answer, if it still comes, is stale. */
   | { readonly type: 'abort' }
   | { readonly type: 'granted'; readonly grant: Grant; readonly previous: Metadata | undefined }
-  /** For the callers whose time is up; the others go on waiting. */
+  /** The claim was refused. Callers whose time is up are told so; the others go on waiting. */
   | { readonly type: 'refused'; readonly holder: LeaseRecord | undefined }
-  /** For the callers whose time is up, or for all of them where it is definitive. */
+  /** A request failed. Callers whose time is up get the error, or all callers if it is definitive. */
   | { readonly type: 'failed'; readonly error: unknown; readonly definitive: boolean }
-  /** For the callers that want the holder's grant broken: that is certainly not possible. */
+  /** The holder's grant cannot be broken. The callers that want it broken get the error. */
   | { readonly type: 'unbroken'; readonly error: unknown }
-  /** `latency`: how long the store took to confirm it; absent where the keeper of the grant has sent it. */
+  /** `latency`: how long the store took to confirm the heartbeat; `undefined` if the keeper of the grant sent it. */
   | { readonly type: 'renewed'; readonly grant: Grant; readonly latency: number | undefined }
   /**
-   * A heartbeat failed or is late. `begins`: no heartbeat had failed or been late since one was confirmed; only then are
-   * listeners notified. `latency`: how long the heartbeat that failed was given; absent where it is only late.
+   * A heartbeat failed or is late. `begins`: this is the first such heartbeat since one was confirmed; only then are
+   * listeners notified. `latency`: the time since the failed heartbeat was sent; `undefined` if the heartbeat is only late.
    */
   | {
       readonly type: 'jeopardy'
@@ -48,7 +48,7 @@ export type EngineEffect =
 
 /** An operation that the engine asks of the store. */
 export type StoreRequest =
-  /** `again`: it only sets the ttl of a grant that is ours already, without the wishes of the callers. */
+  /** `again`: the request only sets the ttl of a grant that is ours already, without the options of the callers. */
   | { readonly method: 'acquire'; readonly grantId: string; readonly queue: boolean; readonly again?: true }
   | { readonly method: 'change'; readonly grant: Grant; readonly to: HandOffTarget }
   | { readonly method: 'read' }
@@ -82,7 +82,7 @@ export function abortCall(call: unknown, { state, effects }: Transition): Transi
   return call === undefined ? { state, effects } : { state, effects: [{ type: 'abort' }, ...effects] }
 }
 
-/** A transition without effects; of the same state, where the event changes nothing. */
+/** A transition to this state without effects. */
 export function quiet(state: EngineState): Transition {
   return { state, effects: none }
 }

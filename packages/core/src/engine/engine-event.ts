@@ -32,7 +32,7 @@ type AskedEvent =
   | { readonly type: 'hand-off'; readonly to: HandOffTarget; readonly hasChildren?: boolean }
   /** The children of this grant have been released, or their releases were given up. */
   | { readonly type: 'children-released'; readonly grantId: string | undefined }
-  /** The store was closed: it answers nothing any more. `cause`: it was not closed by anyone, but has failed. */
+  /** The store was closed: it answers nothing any more. `cause`: the failure, if the store was not closed on purpose. */
   | { readonly type: 'store-closed'; readonly error: unknown; readonly cause?: unknown }
   /** The grant is to end without a release. */
   | { readonly type: 'end'; readonly reason: LeaseLostReason }
@@ -59,17 +59,17 @@ type PassedEvent =
   | { readonly type: 'limit' }
   /** Another program has changed the record of our grant. */
   | { readonly type: 'changed' }
-  /** A heartbeat was confirmed that the keeper of the grant has sent at this instant. */
+  /** The store confirmed a heartbeat that the keeper of the grant had sent at `sentAt`. */
   | { readonly type: 'kept'; readonly sentAt: number }
   /** The store has refused the grant to its keeper. */
   | { readonly type: 'kept-refused'; readonly outcome: RenewOutcome }
   /**
-   * The store woke us: it may be our turn. `holder`: it is not yet, for the store saw the name held just now. `isCrowded`:
-   * so many claims of this process are under way that ours should be sent later.
+   * The store woke us: it may be our turn. `holder`: the store has just seen that the name is still held. `isCrowded`: so
+   * many claims of this process are under way that ours should be sent later.
    */
   | { readonly type: 'turn'; readonly holder?: LeaseRecord | undefined; readonly isCrowded?: boolean }
 
-/** The events that say nothing but their type: one object of each for all leases. */
+/** The events that consist of their type only: all leases share one object of each. */
 export const tick: EngineEvent = { type: 'tick' }
 export const crowded: EngineEvent = { type: 'crowded' }
 export const confirmed: EngineEvent = { type: 'confirmed' }

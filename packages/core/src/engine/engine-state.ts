@@ -17,25 +17,25 @@ export const LATE = 20
 /** A call to the store that is under way. */
 interface PendingCall {
   readonly method: 'acquire' | 'change' | 'break' | 'read' | 'renew' | 'update' | 'release'
-  /** Validity counts from here. */
+  /** When it was sent: validity counts from here. */
   readonly sentAt: number
   /** When the attempt is given up. */
   readonly limitAt: number
-  /** True where the limit was noticed late, and the answer has one more turn of the event loop. */
+  /** True if the limit was noticed late: the answer gets one more turn of the event loop. */
   readonly isOverdue?: true
 }
 
-/** A claim that was asked for and is not decided: a call is under way, or the turn is waited for. */
+/** A claim that is not decided yet: a call is under way, or the claim waits for its turn. */
 export interface Acquiring {
   readonly phase: 'acquiring'
   readonly op: number
   /** Proposed by us, the same for the whole wait: it marks the place in the queue and settles lost responses. */
   readonly grantId: string
-  /** Whether a refusal keeps a place in the store's queue. */
+  /** Whether a refused claim takes or keeps a place in the store's queue. */
   readonly queue: boolean
   /** The grant handed over to us, where this is an adoption. */
   readonly adopted: Grant | undefined
-  /** When the change was sent that made the adopted lease ours; absent until it is confirmed. Our own ttl comes next. */
+  /** When the request was sent that made the adopted lease ours, once confirmed. The next request sets our own ttl. */
   readonly changedAt?: number | undefined
   readonly call: PendingCall | undefined
   /** When the claim itself was last sent; from here validity counts if it is answered with a grant. */
@@ -46,11 +46,12 @@ export interface Acquiring {
   readonly woken: boolean
   readonly refusals: number
   readonly failures: number
-  /** The last failure, where the last answer was none. */
+  /** The failure of the last claim; `undefined` if it did not fail, or if the store has shown a holder since. */
   readonly failure: unknown
   /**
-   * When the first request under the grant id was sent that may have taken effect, or still may, so that it has to be
-   * taken back. From here validity counts if a read finds the lease granted: which of the requests it was is unknown.
+   * When the first request under the grant id was sent that may have taken effect, or may still do so. If the attempt is
+   * given up, its grant has to be taken back. If a read finds the lease granted, validity counts from here: it is unknown
+   * which request was granted.
    */
   readonly uncertainSince: number | undefined
 }
@@ -64,7 +65,7 @@ export interface Held {
   readonly confirmedAt: number
   /** The end of validity: the holder may act only before it. */
   readonly validUntil: number
-  /** The instant of `maxHold`. */
+  /** When the grant ends by `maxHold`. */
   readonly holdUntil: number
   /** How much suspended time the clock had counted when validity was last confirmed. */
   readonly suspended: number
@@ -93,12 +94,12 @@ export interface Releasing {
   readonly to: HandOffTarget | undefined
   /** The metadata to leave behind. */
   readonly metadata: Metadata | undefined
-  /** True while the releases of its children are awaited, before anything is sent. */
+  /** True while the lease waits for the releases of its children, before it sends anything. */
   readonly hasChildren?: boolean | undefined
   /** The call that is under way. */
   readonly call: PendingCall['method'] | undefined
   readonly retryAt: number
-  /** When the release is given up as unknown; counted from when the timer is armed, in the turn after it was asked for. */
+  /** When the release is given up as unknown. Its time limit begins when the timer is armed; `undefined` until then. */
   readonly limitAt: number | undefined
   readonly failures: number
   readonly failure: unknown
@@ -134,7 +135,7 @@ export function wakeAt(state: EngineState): number {
   }
 }
 
-/** When the call under way is given up; `Infinity` for a release, whose limit is counted from elsewhere. */
+/** When the call under way is given up; `Infinity` for a release, whose time limit is {@link Releasing.limitAt}. */
 export function limitOf(state: EngineState): number {
   if (state.phase === 'idle' || state.phase === 'releasing') return Number.POSITIVE_INFINITY
   return state.call?.limitAt ?? Number.POSITIVE_INFINITY
@@ -150,8 +151,8 @@ export function withLastTurn(call: PendingCall, now: number): PendingCall | unde
 }
 
 /**
- * When to look again at a request that is due, if the store is too busy to send it now; `undefined` where none is due, or it
- * may not be delayed. A heartbeat that is delayed becomes late, and the holder learns of it then.
+ * When to look again at a due request that is not sent now, because too many others are under way; `undefined` if none is
+ * due, or it may not be delayed. When a delayed heartbeat becomes late, the holder learns of it.
  */
 export function delayedUntil(state: EngineState, operationTimeout: number, now: number): number | undefined {
   if (state.phase === 'idle' || state.phase === 'releasing' || state.call !== undefined) return undefined

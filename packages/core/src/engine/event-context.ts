@@ -11,7 +11,7 @@ import type { GrantKeeper, SharedDeadline } from './grant-keeper.js'
 import { groupOf, type LeaseGroup } from './lease-group.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
 
-/** The rules of the lease, and the time and chance of an event: the transition function itself reads no clock. */
+/** The rules of the lease, and the time and random numbers of an event: the transition function itself reads no clock. */
 export interface EventContext {
   readonly rules: LeaseRules
   readonly now: number
@@ -50,7 +50,7 @@ export interface EngineEnvironment {
   readonly random: () => number
   /** The lease under which this one stands, if there is one. */
   readonly parent?: EngineParent | undefined
-  /** Renews the grants while this thread is blocked, where the store has something that does. */
+  /** Renews the grants while this thread is blocked; `undefined` if the store has no keeper. */
   readonly keeper?: GrantKeeper | undefined
   /** For a self-fenced lease: sets the deadline of the grant that is valid until then. */
   readonly setDeadline?: ((validUntil: number) => SharedDeadline | undefined) | undefined
@@ -58,7 +58,7 @@ export interface EngineEnvironment {
   readonly workUnder?: ((grantId: string) => Promise<void> | undefined) | undefined
 }
 
-/** Shared by all leases that use it. */
+/** The environment of all leases for which the user gave neither a clock nor random numbers. */
 const systemEnvironment: EngineEnvironment = { clock: systemClock, random: systemRandom }
 
 /** The clock and the random numbers of a lease, guarded where the user gave them. */
@@ -94,7 +94,7 @@ export abstract class EngineContext implements EventContext {
     this.environment = environment
   }
 
-  /** Code that the user supplied failed. */
+  /** Reports an error of code that the user supplied. */
   abstract report(error: unknown): void
 
   plan(): HeartbeatPlan {

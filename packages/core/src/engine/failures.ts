@@ -16,7 +16,7 @@ export function timedOut(rules: LeaseRules, method: string, limit: number): Leas
   )
 }
 
-/** The typed error for whatever a store rejected with: a LeaseError as it is, anything else as unavailable. */
+/** Returns a LeaseError as it is. Wraps any other error of a store in a `LeaseUnavailableError`. */
 export function toLeaseError(rules: LeaseRules, method: string, error: unknown): LeaseError {
   if (error instanceof LeaseError) return error
   return new LeaseUnavailableError(`${method} of lease '${rules.name}' failed: ${reasonOf(error)}`, {
@@ -34,7 +34,7 @@ export function invalidAnswer(rules: LeaseRules, method: string, fault: string):
   )
 }
 
-/** The failure of a lease whose keeper has ended: its store was open there. */
+/** The error of a lease whose keeper has ended. The store was open in the keeper's thread, so the lease cannot go on. */
 export function keeperEnded(rules: LeaseRules, cause: unknown): LeaseUnavailableError {
   return new LeaseUnavailableError(
     `lease '${rules.name}': ${reasonOf(cause)}. Acquire it again: that starts a new thread`,
@@ -68,7 +68,7 @@ export function parentLost(rules: LeaseRules): LeaseLostError {
   )
 }
 
-/** For how long the store asked to be left alone, in milliseconds; 0 where it did not. */
+/** The pause that the store asked for with this error, in milliseconds; 0 if it asked for none. */
 export function askedPause(error: unknown): number {
   const asked = error instanceof LeaseUnavailableError ? error.retryAfter : undefined
   return asked !== undefined && asked > 0 ? asked : 0
@@ -78,7 +78,7 @@ export function detailsOf(rules: LeaseRules): { leaseName: string; owner: string
   return { leaseName: rules.name, owner: rules.owner, store: rules.kind }
 }
 
-/** An earlier grant of the same lease stands in the way, until it is taken back or expires. */
+/** The failure of an attempt that an earlier grant of the same lease blocks, until that grant is taken back or expires. */
 export function ownLeftover(rules: LeaseRules): LeaseUnavailableError {
   return new LeaseUnavailableError(
     `lease '${rules.name}' is still held by an earlier grant of this owner that the store has not let go yet; try again`,
@@ -86,7 +86,7 @@ export function ownLeftover(rules: LeaseRules): LeaseUnavailableError {
   )
 }
 
-/** The failure of a hand-off. */
+/** The failure of a hand-off of a lease that is not held. */
 export function nothingHeld(details: LeaseErrorDetails): LeaseConflictError {
   return new LeaseConflictError(`lease '${details.leaseName}' is not held: nothing to hand off`, details)
 }
@@ -101,7 +101,7 @@ export function forgedHandOff(rules: LeaseRules, claimed: bigint, granted: bigin
   )
 }
 
-/** The failure of an adoption. */
+/** The failure of an adoption by a lease that is not idle. */
 export function notIdle(state: string, details: LeaseErrorDetails): LeaseConflictError {
   return new LeaseConflictError(`lease '${details.leaseName}' is ${state}: adopt needs an idle one`, details)
 }

@@ -9,10 +9,10 @@ import { askedPause, forgedHandOff, parentLost, timedOut } from './failures.js'
 import { becomeHeld, sendHeartbeat } from './from-held.js'
 import { heldPause, outagePause, remainingOf, turnPause } from './pauses.js'
 
-/** After which part of the ttl a challenger looks whether a holder has renewed: well within the other half of it. */
+/** A challenger looks again after this part of the ttl: a holder that has renewed has more than half of it left then. */
 const LOOK_AGAIN = 0.25
 
-/** A claim is asked for: a call is under way, or the turn is waited for. */
+/** The transition of a claim that is not decided yet: a call is under way, or the claim waits for its turn. */
 export function fromAcquiring(state: Acquiring, event: EngineEvent, context: EventContext): Transition {
   if ('op' in event && !awaits(state, event.op)) return quiet(state)
   if (context.isParentLost) return giveBack(state, context)
@@ -50,18 +50,18 @@ export function fromAcquiring(state: Acquiring, event: EngineEvent, context: Eve
   }
 }
 
-/** A holder that the store saw just now need not be asked for again before its expiry, unless the grant is ours. */
+/** If the store has just seen a holder, the claim need not be sent again before the expiry, unless the grant is ours. */
 function onTurn(state: Acquiring, { holder, isCrowded }: EventOf<'turn'>, context: EventContext): Transition {
   const remaining = remainingOf(holder)
   const isHeld = remaining < Number.POSITIVE_INFINITY && holder?.grantId !== state.grantId
   if (state.call !== undefined) return quiet(isHeld ? state : { ...state, woken: true })
-  // The timer sends it when there is room.
+  // The timer sends the claim when there is room.
   if (!isHeld && isCrowded === true) return quiet({ ...state, retryAt: context.now })
   if (!isHeld) return sendClaim(state.op, state, context)
   return quiet({ ...state, retryAt: context.now + heldPause(remaining), failures: 0, failure: undefined })
 }
 
-/** Breaks the grant of the holder, and no other, unless it is to renew first: with too little left, it has no notice. */
+/** Breaks the grant of this holder, and no other. If it has too little time left for the notice, it has to renew first. */
 function onPreempt(state: Acquiring, { holder, notice }: EventOf<'preempt'>, { rules, now }: EventContext): Transition {
   if (state.call !== undefined) return quiet(state)
   const { grantId, ttl = rules.ttl } = holder
@@ -80,7 +80,7 @@ function onPreempt(state: Acquiring, { holder, notice }: EventOf<'preempt'>, { r
   }
 }
 
-/** The break has ended, whatever came of it: the next answer to the claim shows the holder. */
+/** The break has ended. Whatever its outcome, the next answer to the claim shows the holder. */
 function afterBreak(state: Acquiring, pause: number, { now }: EventContext): Transition {
   return quiet({ ...state, call: undefined, retryAt: now + (state.woken ? 0 : pause) })
 }
@@ -89,7 +89,7 @@ function onFailedBreak(state: Acquiring, event: EventOf<'failure'>, context: Eve
   const failures = state.failures + 1
   const pause = outagePause(context.rules, failures, context.random, askedPause(event.error))
   const next = afterBreak({ ...state, failures }, pause, context)
-  // A conflict: the grant has ended meanwhile.
+  // After a conflict the claim goes on: the grant has ended meanwhile.
   const isFinal = event.definitive && !(event.error instanceof LeaseConflictError)
   return isFinal ? { state: next.state, effects: [{ type: 'unbroken', error: event.error }] } : next
 }
@@ -97,11 +97,11 @@ function onFailedBreak(state: Acquiring, event: EventOf<'failure'>, context: Eve
 /** A claim, with the history of earlier requests for it. */
 type Claimed = Pick<Acquiring, 'grantId' | 'queue' | 'adopted'> & Partial<Acquiring>
 
-/** Asks the store for the claim, first or again: under the same grant id, so that repeating it does no harm. */
+/** Sends the claim, for the first time or again. The grant id stays the same, so that repeating it does no harm. */
 export function sendClaim(lastOp: number, claimed: Claimed, { rules, now }: EventContext): Transition {
   const op = lastOp + 1
   const { grantId, queue, adopted, changedAt } = claimed
-  // Until then the adopted lease is certainly ours. A later answer could be that of a new grant, after another holder.
+  // Until `oursUntil` the adopted lease is certainly ours. A later answer may be a new grant, after another holder.
   const oursUntil = adopted === undefined || changedAt === undefined ? now : changedAt + validityOf(adopted.ttl)
   const again = now < oursUntil
   const limitAt = now + rules.operationTimeout
@@ -136,8 +136,8 @@ function granted(
   sentAt: number,
   context: EventContext,
 ): Transition {
-  // With a request that may have taken effect before the last one was sent, one of the two may still be on its way; so may
-  // a request for our own ttl that has had no effect yet.
+  // If an earlier request may have taken effect, that request or the last one may still be on its way. So may a request for
+  // our own ttl, while the grant still has the other ttl.
   const isUncertain = state.uncertainSince !== undefined && state.uncertainSince < state.sentAt
   const hasStray = isUncertain || hasOtherTtl
   if (state.adopted !== undefined && grant.fencingToken <= state.adopted.fencingToken) {
@@ -151,7 +151,7 @@ function granted(
     const next = sendHeartbeat({ ...held, hasOtherTtl }, context.now, context)
     return { state: next.state, effects: [{ type: 'granted', grant, previous }, ...next.effects] }
   }
-  // The answer came so late that nothing of the validity is left: not held, and to be asked for again or given back.
+  // The answer came so late that no validity is left. The lease is not held: it is asked for again, or given back.
   const error = timedOut(context.rules, 'acquire', context.now - sentAt)
   return waitOutFailure(uncertain(state), error, false, context)
 }
@@ -166,7 +166,7 @@ function refused(state: Acquiring, holder: LeaseRecord | undefined, context: Eve
     state: {
       ...state,
       call: undefined,
-      // Where a waiter only keeps its place, it does so together with others: a request alone costs ten times as much.
+      // A waiter that only keeps its place asks together with others: a request alone costs ten times as much.
       retryAt: isSafetyNet ? context.shared(retryAt, now) : retryAt,
       refusals,
       failures: 0,
@@ -181,7 +181,7 @@ function onRead(state: Acquiring, record: LeaseRecord | undefined, context: Even
   if (record?.grantId === state.grantId && record.state === 'leased') {
     const { owner, grantId, fencingToken, ttl = state.adopted?.ttl ?? context.rules.ttl, previous } = record
     const grant = { name: context.rules.name, owner, grantId, fencingToken, ttl }
-    // With the ttl of the hand-off, the record shows only that the change took effect.
+    // A record with the ttl of the hand-off shows only that the change took effect.
     const sentAt = state.changedAt ?? state.uncertainSince ?? state.sentAt
     const hasOtherTtl = state.adopted !== undefined && ttl !== context.rules.ttl
     return granted(state, { grant, hasOtherTtl, ...(previous === undefined ? {} : { previous }) }, sentAt, context)
@@ -220,7 +220,7 @@ function onTick(state: Acquiring, context: EventContext): Transition {
   return abortCall(state.call, waitOutFailure(uncertain(state), error, false, context))
 }
 
-/** The request that was last sent may have taken effect: the first such one is remembered. */
+/** The last request may have taken effect. Remembers when the first such request was sent. */
 function uncertain(state: Acquiring): Acquiring {
   return { ...state, uncertainSince: state.uncertainSince ?? state.sentAt }
 }
@@ -246,8 +246,8 @@ function waitOutFailure(
 }
 
 /**
- * The token of a later grant is larger, so the hand-off bears another token than the record did. It was changed on its way, and
- * the rest of it may have been changed as well.
+ * Gives back a grant whose token is not larger than that of the hand-off. A later grant has a larger token than the record
+ * had, so the hand-off was changed on its way. The rest of it may have been changed as well.
  */
 function giveBackForged(
   { op }: Acquiring,

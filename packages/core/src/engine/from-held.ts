@@ -14,19 +14,19 @@ import { retryPause } from './pauses.js'
 const LATEST_HEARTBEAT = 0.95
 
 /**
- * How much of the way to a heartbeat is random after a grant, and after failures: leases that were acquired together, or
- * renewed together when a server answered again, would load the server together for ever.
+ * How much of the pause before a heartbeat is random, after a grant and after failures. Without it, leases that were
+ * acquired together, or renewed together when a server answered again, would load the server together for ever.
  */
 const SPREAD = 0.75
 
 /** A heartbeat was not sent in time. */
 const late: EngineEffect = { type: 'jeopardy', cause: undefined, latency: undefined, begins: true }
 
-/** The lease is held, with or without its last heartbeat confirmed. */
+/** The transition of a lease that is held, whether or not its last heartbeat was confirmed. */
 export function fromHeld(state: Held, event: EngineEvent, context: EventContext): Transition {
-  // A release asked for ends the grant without a word of loss, though its validity may be over.
+  // A release ends the grant without a report of its loss, even if its validity is over.
   if (event.type === 'release') return leave(state, undefined, event)
-  // The validity may have gone on while this thread was blocked.
+  // The keeper may have extended the validity while this thread was blocked.
   if (event.type === 'kept') return onKept(state, event, context)
   if (event.type === 'kept-refused') return onRenewed(state, event, context)
   if (context.now >= state.validUntil) return expire(state, context)
@@ -68,8 +68,8 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
 }
 
 /**
- * The state in which a grant is held, by a request that was sent at `sentAt` and confirmed. The next heartbeat comes earlier
- * by the part `early` of the way to it: a random part unless given, as for a new grant.
+ * The state of a grant that a request sent at `sentAt` has confirmed. `early`: by which part of the pause before it the
+ * next heartbeat comes earlier; random unless given, as for a new grant.
  */
 export function becomeHeld(
   { op, grant, holdUntil, hasStray }: Pick<Held, 'op' | 'grant' | 'holdUntil' | 'hasStray'>,
@@ -131,13 +131,13 @@ function onTick(state: Held, context: EventContext): Transition {
   return sendHeartbeat(state, state.heartbeatAt, context)
 }
 
-/** Shares the heartbeat that is under way; a mere look at the record is given up for it. */
+/** Sends a heartbeat, or shares the one that is under way. Gives up a read that is under way. */
 function renewNow(state: Held, context: EventContext): Transition {
   if (state.call !== undefined && state.call.method !== 'read') return quiet(state)
   return abortCall(state.call, sendHeartbeat({ ...state, call: undefined }, context.now, context))
 }
 
-/** Looks at a record that another program may have changed, where a heartbeat would extend a grant by itself. */
+/** Reads the record, which another program may have changed, where a heartbeat would extend a grant by itself. */
 function sendRead(state: Held, { now, rules }: EventContext): Transition {
   const op = state.op + 1
   const limitAt = Math.min(now + rules.operationTimeout, state.validUntil)
@@ -160,7 +160,7 @@ function onRead(state: Held, { record }: EventOf<'read-answer'>, context: EventC
   return lose({ ...state, call: undefined }, { reason: 'broken', ...lockOf(state, record, true, context) }, false)
 }
 
-/** A look that failed is not repeated: the next renewal finds the change as well. */
+/** Ends a read. A read that failed is not repeated: the next renewal finds the change as well. */
 function endRead(state: Held, context: EventContext): Transition {
   const looked: Held = { ...state, call: undefined }
   return state.changed === true ? sendRead(looked, context) : quiet(looked)
@@ -221,12 +221,12 @@ function onRenewed(
   // The name is still locked by our own grant, whose owner another program removed: others wait until we free it.
   const isLeft = reason === 'taken' && holder?.grantId === state.grant.grantId
   const owner = holder === undefined || isLeft ? {} : { owner: holder.owner }
-  // The keeper does not say when it has asked.
+  // The keeper does not say when it sent its heartbeat.
   const lock = reason === 'broken' ? lockOf(state, holder, type === 'renew-answer', context) : {}
   return lose(state, { reason, ...owner, ...lock }, isLeft)
 }
 
-/** Until when a broken grant locks its name, if its record says so. `isOwn`: the call that is under way has asked for it. */
+/** Until when a broken grant locks its name, if its record says so. `isOwn`: the record answers the call under way. */
 function lockOf(
   { grant, call, confirmedAt, validUntil }: Held,
   record: LeaseRecord | undefined,
@@ -234,7 +234,7 @@ function lockOf(
   { rules }: EventContext,
 ): Pick<LeaseLost, 'lockedUntil'> {
   const { grantId, state, remaining = 0 } = record ?? {}
-  // The time that is left of a record may be longer here than for a challenger, if each counts what it has observed.
+  // If each process counts for how long it has seen a record, more time may be left here than for a challenger.
   if (grantId !== grant.grantId || state !== 'breaking' || remaining === 0 || rules.observed) return {}
   const askedAt = isOwn && call !== undefined ? call.sentAt : confirmedAt
   return { lockedUntil: Math.min(validUntil, askedAt + validityOf(remaining)) }
@@ -266,7 +266,7 @@ function onConfirmed(state: Held, context: EventContext): Transition {
   return { state: next.state, effects: [...effects, ...next.effects] }
 }
 
-/** An update that certainly failed is not repeated; the heartbeat that it was is. */
+/** An update that certainly failed is not repeated, but the heartbeat that carried it is. */
 function onFailure(state: Held, { error, definitive }: EventOf<'failure'>, context: EventContext): Transition {
   if (state.call?.method === 'read') return endRead(state, context)
   const isRefused = definitive && state.call?.method === 'update'
@@ -274,7 +274,7 @@ function onFailure(state: Held, { error, definitive }: EventOf<'failure'>, conte
   return isRefused ? { state: next.state, effects: [...next.effects, { type: 'updated', error }] } : next
 }
 
-/** Unknown is not lost: the heartbeat is repeated inside the validity that is left. */
+/** A failed heartbeat does not end the grant: it is repeated within the validity that is left. */
 function onFailedHeartbeat(state: Held, error: unknown, context: EventContext): Transition {
   const { rules, now, random } = context
   const failures = state.failures + 1
@@ -310,7 +310,7 @@ function whyExpired(state: Held, { suspended, isUnresponsive }: EventContext): L
   return suspended > state.suspended ? 'suspended' : 'expired'
 }
 
-/** A claim that has no answer may reach the store when the grant has ended. */
+/** Whether a request may still reach the store after the grant has ended: a claim without an answer may. */
 function mayHaveStray({ hasStray, call }: Held): boolean {
   return hasStray || call?.method === 'acquire'
 }

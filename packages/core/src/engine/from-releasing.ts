@@ -13,7 +13,7 @@ import type { EventContext } from './event-context.js'
 import { timedOut } from './failures.js'
 import { retryPause } from './pauses.js'
 
-/** A release or a hand-off was asked for: the owner no longer acts, whatever comes of it. */
+/** The transition of a lease that is being released or handed off. Its owner no longer acts, whatever the outcome. */
 export function fromReleasing(state: Releasing, event: EngineEvent, context: EventContext): Transition {
   if ('op' in event && !awaits(state, event.op)) return quiet(state)
   switch (event.type) {
@@ -90,7 +90,7 @@ function onTick(state: Releasing, { rules, now }: EventContext): Transition {
   return state.call !== undefined || now < state.retryAt ? quiet(state) : sendRelease(state)
 }
 
-/** Unknown: the rest is done in the background, for as long as the grant can last. */
+/** Ends the release with an unknown outcome. The grant is freed in the background, for as long as it can last. */
 function giveUp(state: Releasing, error: unknown): Transition {
   const { op, grant, to, hasStray } = state
   const effects: EngineEffect[] = [{ type: 'cleanup', grantId: grant.grantId, grant, hasStray }]

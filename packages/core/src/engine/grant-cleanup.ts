@@ -4,7 +4,7 @@ import type { Clock } from '../time/clock.js'
 import type { LeaseRules } from './lease-rules.js'
 import { callWithin } from './timed-call.js'
 
-/** A request whose outcome is unknown may still reach the store after a look at the record, so it looks again. */
+/** How many reads have to miss the grant: a request of unknown outcome may still reach the store after the first. */
 const LOOKS = 2
 
 /** For how long to try to give back a grant that never expires, in milliseconds. */
@@ -22,9 +22,9 @@ interface Leftover {
   grant: Grant | undefined
   /** Whether a request under the grant id may still reach the store, after the grant was given back. */
   readonly hasStray: boolean
-  /** The work that has to end before. */
+  /** The work that has to end before the grant is given back. */
   work: Promise<void> | undefined
-  /** After this it has expired by itself, or is left to an operator. */
+  /** When it is forgotten: the grant has expired by itself, or is left to an operator. */
   readonly until: number
   looks: number
   tries: number
@@ -36,9 +36,9 @@ interface Leftover {
  * Takes back, in the background, grants that the store may still have for this lease and that nothing here wants any more.
  * Every call is conditional on the grant id, so that it never frees the grant of another.
  *
- * A request that was given up can reach the store even later, when its repetition has been granted and released, and then
- * locks the name under our own grant id. So the ids of such requests are remembered (strays): a refusal by one of them, or
- * a release, takes the grant back.
+ * A request that was given up can reach the store even after its repetition was granted and released. It then locks the
+ * name under our own grant id. So the ids of such requests (strays) are remembered. A claim that is refused by the grant of
+ * a stray takes that grant back, and so does a release.
  */
 export class GrantCleanup {
   readonly #rules: LeaseRules
@@ -64,11 +64,11 @@ export class GrantCleanup {
   }
 
   /**
-   * Frees a grant, or a grant that a request of unknown outcome may have produced under its id; not before `work` has
-   * settled, which never rejects.
+   * Frees a grant, or one that a request of unknown outcome may have produced under this id. Waits first for `work`, which
+   * must never reject.
    */
   add(grantId: string, grant: Grant | undefined, hasStray: boolean, work?: Promise<void>): void {
-    // In a microtask: code that is notified of a loss gets to stop before the name is freed.
+    // In a microtask, so that code that is notified of a loss can stop before the name is freed.
     const leftover = this.#keep(grantId, grant, hasStray)
     leftover.work = work
     if (hasStray) this.#remember(grantId)
@@ -88,7 +88,7 @@ export class GrantCleanup {
     await Promise.all([...this.#leftovers.values()].map((leftover) => this.#try(leftover)))
   }
 
-  /** The same, with all that requests which were late may have brought about. */
+  /** Like `settle`, but also gives back what late requests may have produced. */
   async settleWithStrays(): Promise<void> {
     for (const grantId of this.#straysOnTheWay()) {
       if (!this.#leftovers.has(grantId)) this.#keep(grantId, undefined, true).looks = 1
@@ -150,7 +150,7 @@ export class GrantCleanup {
     if (leftover.looks === 0) this.#forget(leftover)
   }
 
-  /** The grant is gone. Where a request of the same id may still come, looks for another one. */
+  /** The grant is gone. If a request of the same id may still arrive, the record will be looked at again. */
   #lookOrForget(leftover: Leftover): void {
     if (leftover.grant !== undefined && leftover.hasStray) leftover.grant = undefined
     else this.#forget(leftover)
@@ -174,13 +174,13 @@ export class GrantCleanup {
   #scheduleNext(leftover: Leftover): void {
     if (this.#leftovers.get(leftover.grantId) !== leftover) return
     const left = leftover.until - this.#clock.now()
-    // A closed store answers nothing any more; a release by the user still learns that it could not be done.
+    // A closed store is not asked again. The leftover stays, so that a release by the user learns that it is not freed.
     if (this.#store.closed?.aborted === true && left > 0) return
     if (left <= 0) {
       this.#forget(leftover)
       return
     }
-    // A claim or a release tries as well meanwhile. The last try by itself is no later than it is of use.
+    // A claim or a release also tries meanwhile. The last scheduled try comes no later than `until`.
     const pause = Math.min(this.#rules.operationTimeout * 2 ** Math.min(leftover.tries, 8), LONGEST / 10, left)
     leftover.tries += 1
     leftover.cancel = this.#clock.schedule(pause, () => this.#tryAgain(leftover))

@@ -1,16 +1,16 @@
 import type { Grant } from '../store/lease-record.js'
 import type { RenewOutcome } from '../store/lease-store.js'
 
-/** The key under which a store has what renews the grants of its leases while their own thread is blocked. */
+/** The key under which a store carries the keeper of its leases' grants. */
 export const grantKeeper = Symbol.for('@leasehold/core/grantKeeper')
 
-/** Renews grants from another thread while that of their leases is blocked; see `@leasehold/heartbeat-thread`. */
+/** Renews grants from another thread while the thread of their leases is blocked; see `@leasehold/heartbeat-thread`. */
 export interface GrantKeeper {
   /** Starts the thread; `undefined` if it runs. Rejects if it cannot be started. */
   start(): Promise<void> | undefined
-  /** The lease is held, or asked for, and is notified if the thread ends by itself; or it is neither any more. */
+  /** Says whether the lease is held or asked for. While it is, it is notified if the thread ends by itself. */
   engage(lease: KeptLease, isEngaged: boolean): void
-  /** Keeps a grant from now on. Until it is ended, the thread renews it where the lease itself does not in time. */
+  /** Keeps a grant until `KeptGrant.end`. The thread renews it if the lease itself does not do so in time. */
   keep(grant: GrantToKeep, lease: KeptLease): KeptGrant
 }
 
@@ -34,7 +34,7 @@ export interface GrantToKeep {
   readonly validity: number
   /** When it ends by `maxHold`. */
   readonly holdUntil: number
-  /** When a heartbeat is due after the last confirmed one, in milliseconds. */
+  /** How long after the last confirmed heartbeat the next one is due, in milliseconds. */
   readonly heartbeatAfter: number
   /** The time limit of a heartbeat, in milliseconds. */
   readonly timeout: number
@@ -45,23 +45,25 @@ export interface GrantToKeep {
 /** The keeper's knowledge of a grant, read from memory that the threads share. Instants are on the system clock. */
 export interface KeptGrant {
   readonly grant: Grant
-  /** When the last confirmed heartbeat was sent that the keeper itself has sent; `-Infinity` before the first. */
+  /** When the keeper sent its last confirmed heartbeat; `-Infinity` before the first. */
   readonly ownAt: number
-  /** The same, with those that the lease has sent and whose answers may not have been read here yet. */
+  /**
+   * When the last confirmed heartbeat was sent, by the keeper or by the lease. The lease may not have read its answer yet.
+   */
   readonly confirmedAt: number
   /** The grant is not valid any more: the store has refused it, or the thread has ended. */
   readonly isOver: boolean
-  /** The answer of the store that has refused it, once it has arrived here. */
+  /** The answer with which the store refused the grant, once it has arrived here. */
   readonly refusal: Extract<RenewOutcome, { readonly renewed: false }> | undefined
   /** A heartbeat that was due was not sent, because the thread of the lease showed no sign of life. */
   readonly isUnresponsive: boolean
-  /** The grant is not kept any more. Nothing is renewed, and no deadline moved, from the next instant on. */
+  /** Stops keeping the grant: from the next instant on, nothing is renewed and no deadline is moved. */
   end(): void
 }
 
 /** The deadline of a grant in shared memory, which the keeper of the grant moves while this thread is blocked. */
 export interface SharedDeadline {
-  /** For each place two words of 64 bits, in nanoseconds of `now`: when to ask the process to end, and when to kill it. */
+  /** Two words of 64 bits for each place: when to ask the process to end, and when to kill it, in nanoseconds of `now`. */
   readonly memory: SharedArrayBuffer
   readonly place: number
   /** The time of the memory, in milliseconds. */

@@ -58,7 +58,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
   #refusedFor: string | undefined
   /** Whether the attempt waits although the store has failed. */
   #isUnreachable = false
-  /** Within how many milliseconds the timer is brought up to date; `undefined` where it is, or need not be. */
+  /** Within how many milliseconds the timer will be brought up to date; `undefined` while that is not planned. */
   #toBeArmed: number | undefined
 
   constructor(settings: LeaseSettings, store: LeaseStore, environment: EngineEnvironment, lease: GrantListener) {
@@ -81,7 +81,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     return this.settings.unresponsiveAfter
   }
 
-  /** The owner that the last attempt was refused for, where the store named it. */
+  /** The holder for which the last attempt was refused, if the store named it. */
   get refusedFor(): string | undefined {
     return this.#refusedFor
   }
@@ -109,8 +109,8 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
       this.#adopted ??= adopted
       this.#begin()
     } else if (phase === 'acquiring') this.#onJoined(caller)
-    // Its validity is over and no timer has run yet. The loss is reported in a microtask, because the grant may be so new
-    // that its caller has not seen the outcome yet.
+    // The validity of the grant is over and no timer has run yet. The loss is reported in a microtask, because the grant
+    // may be so new that its caller has not seen the outcome yet.
     else if (phase !== 'releasing') queueMicrotask(() => this.dispatch(tick))
   }
 
@@ -147,8 +147,8 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
   }
 
   /**
-   * Takes in what the keeper has done meanwhile. Returns false while it is known that the store has refused the grant, and the
-   * answer that says why is on its way: it would be too early to call the grant expired.
+   * Takes in what the keeper has done meanwhile. Returns false while the keeper says that the store has refused the grant,
+   * but the answer with the reason is still on its way: it would be too early to call the grant expired.
    */
   #catchUp(kept: KeptGrant): boolean {
     const held = heldIn(this.#state)
@@ -156,7 +156,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     if (kept.refusal !== undefined) this.#apply({ type: 'kept-refused', outcome: kept.refusal })
     const now = this.environment.clock.now()
     if (kept.isOver) return kept.refusal !== undefined || now >= held.validUntil + this.rules.operationTimeout
-    // The answer to a heartbeat of our own may be on its way: only the end of the validity does not wait for it.
+    // The answer to a heartbeat of our own may be on its way: it is awaited, except at the end of the validity.
     const sentAt = now >= held.validUntil ? kept.confirmedAt : kept.ownAt
     if (sentAt > held.confirmedAt) this.#apply({ type: 'kept', sentAt })
     return true
@@ -242,7 +242,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
   }
 
   #nextLook(): number {
-    // The batch has a timer.
+    // The batch has a timer for the time limit.
     if (this.group.renewals && hasUsualLimit(this.#state, this.rules.operationTimeout)) return Number.POSITIVE_INFINITY
     const held = heldIn(this.#state)
     // The reason of a refusal is on its way: it comes by a message.
@@ -262,7 +262,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     if (!isDelayed) this.arm(this.now)
   }
 
-  /** Those too that came while another grant was being released or taken back. */
+  /** Rejects all callers, also those that came while another grant was being released or taken back. */
   #rejectAll(error: unknown): void {
     for (const caller of this.#callers.takeAll()) caller.reject(error)
     if (this.isQuiet) this.#engage(false)
@@ -277,7 +277,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     else parent?.leave()
   }
 
-  /** For callers that came while another grant was held, released or given back. */
+  /** Begins an attempt for the callers. Tries first to give back what earlier grants have left in the store. */
   #begin(): void {
     if (this.#cleanup?.isEmpty === false) {
       const goOn = (): void => this.#sendClaim()
@@ -331,7 +331,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
         if (!this.#callers.isEmpty) this.#onUnreachable(effect.error)
         return
       case 'renewed':
-        // After an adoption, the first heartbeat sets our own ttl.
+        // The first heartbeat after an adoption sets our own ttl, and so changes the grant.
         if (this.#kept !== undefined && this.#kept.grant !== effect.grant) this.#keep()
         this.#observe(effect)
         this.#lease[onGrant](effect)
@@ -388,7 +388,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
 
   /** Has the grant of the holder broken, if a caller wants that. */
   #preempt(holder: LeaseRecord | undefined): void {
-    // A watch may yield anything.
+    // A watch may yield a record that is not valid.
     if (holder === undefined || faultOfAnswer('read', holder) !== undefined) return
     const notice = askedNotice(this.#callers, holder, this.rules, (caller, error) => this.#reject(caller, error))
     if (notice !== undefined) this.dispatch({ type: 'preempt', holder, notice })
@@ -400,7 +400,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     this.#callers.giveUp(caller)
   }
 
-  /** Frees the grant of a late request of ours and asks again: once in an attempt, in case it does not help. */
+  /** Frees the grant of a late request of ours and asks again; only once in an attempt, because it may not help. */
   async #reclaim(): Promise<void> {
     this.#hasReclaimed = true
     this.#isReclaiming = true
@@ -457,7 +457,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     this.#lease[onGrant]({ type: 'fault', error })
   }
 
-  /** Before anybody learns of the grant, who may then block this thread. */
+  /** Hands the grant to the keeper, before anyone learns of the grant: their code may block this thread. */
   #keep(): void {
     const { keeper, setDeadline } = this.environment
     const held = heldIn(this.#state)

@@ -12,13 +12,13 @@ import { RenewalBatch } from './renewal-batch.js'
 /** How many leases are looked at in one turn of the event loop: more would hold it up. */
 const LARGEST_TURN = 512
 
-/** How many milliseconds of instants are looked through for others that have come, in one pass. */
+/** How many milliseconds of instants one pass searches for other instants that have come. */
 const LONGEST_LATE = 1_024
 
 /** How many leases choose the same instant: each wake-up of an idle process costs as much as the heartbeats of many leases. */
 const LARGEST_INSTANT = 2 * LARGEST_TURN
 
-/** An instant is brought forward by less than this part of the time until then, and by less than this number of milliseconds. */
+/** An instant is brought forward by less than the remaining time divided by this, and by less than `LONGEST_FORWARD`. */
 const FORWARD_PART = 16
 const LONGEST_FORWARD = 1_024
 
@@ -102,8 +102,8 @@ export class LeaseGroup {
   }
 
   /**
-   * Arms the timer of a lease within `within` milliseconds, together with those of other leases that asked meanwhile; at 0
-   * in the next turn of the event loop. Most calls, and whole short holds, are over by then and need no timer.
+   * Arms the timer of a lease within `within` milliseconds, together with those of other leases that asked meanwhile; with
+   * 0, in the next turn of the event loop. Most calls, and whole short holds, are over by then and need no timer.
    */
   armSoon(lease: GroupMember, within: number): void {
     const unarmed = this.#unarmed.get(within)
@@ -116,8 +116,8 @@ export class LeaseGroup {
   }
 
   /**
-   * Calls `onTimer` at this instant, or up to a millisecond later, and not at the one asked for before; never at `Infinity`.
-   * The timer is set by the clock of the first lease, which reports the faults of that clock.
+   * Calls `onTimer` at this instant, or up to a millisecond later. It replaces the instant that was asked for before;
+   * `Infinity` asks for none. The timer is set by the clock of the first lease, which reports the faults of that clock.
    */
   wake(lease: GroupMember, at: number, clock: Clock): void {
     const instant = Math.ceil(at)
@@ -136,9 +136,9 @@ export class LeaseGroup {
 
   /**
    * An instant shortly before this one that other leases choose as well, so that their requests go to the store together.
-   * Counted from the phase of the clock, instants are multiples of powers of two. Where those on one scale have enough leases,
-   * one on a finer scale is chosen, so that many leases are spread evenly. A store that renews one lease at a time gains
-   * nothing by that.
+   * Such instants are multiples of a power of two, counted from the phase of the clock. If those of one power have enough
+   * leases, an instant of a smaller power is chosen, so that many leases are spread evenly. If the store renews one lease
+   * at a time, `at` itself is returned: sharing gains nothing there.
    */
   shared(at: number, now: number): number {
     const largest = Math.min((at - now) / FORWARD_PART, LONGEST_FORWARD)
@@ -180,9 +180,9 @@ export class LeaseGroup {
   }
 
   /**
-   * Wakes the leases in this turn, because a turn of a busy event loop can take longer than a heartbeat. After a blocked event
-   * loop, thousands of instants come at once: they are taken together, so that their requests are. There may be more leases
-   * than one turn has room for; the turns after it wake the others.
+   * Wakes the leases in this turn, because a turn of a busy event loop can take longer than a heartbeat. After a blocked
+   * event loop, thousands of instants come at once: they are taken together, so that their requests are sent together. If
+   * one turn has no room for all leases, the turns after it wake the others.
    */
   #onTimer(instant: number): void {
     this.#takeDue(instant)
@@ -247,9 +247,9 @@ interface Wake {
 const phase = Symbol('leasehold.phase')
 
 /**
- * From where the instants of a clock are counted that leases share, in milliseconds. The clock of a machine counts from the
- * start of the process: processes that were started together would send their heartbeats in the same milliseconds for ever.
- * The clock carries it, so that the leases of all stores of a process wake it up together.
+ * The instant from which the shared instants of a clock are counted, in milliseconds. It is random, because a machine's
+ * clock counts from the start of the process: processes that were started together would send their heartbeats in the same
+ * milliseconds for ever. The clock carries it, so that the leases of all stores wake the process together.
  */
 function phaseOf(clock: Clock & { readonly [phase]?: number }, random: () => number): number {
   const known = clock[phase]

@@ -19,13 +19,13 @@ export interface LeaseRules {
   readonly plannedTimes: TimeoutSettings
   /** Whether grants are renewed only by hand: no heartbeat is sent by itself. */
   readonly manual: boolean
-  /** Whether the first heartbeat of a grant, and the first after failures, is sent when it is planned. */
+  /** Whether the first heartbeat of a grant, and the first after failures, is sent exactly when it is planned. */
   readonly exact: boolean
   /** Whether the store wakes waiters, so that polling is only the safety net. */
   readonly watched: boolean
   /** Whether the store keeps waiters in a queue. */
   readonly ordered: boolean
-  /** Whether the store knows the time left of a record only from when this process saw it. */
+  /** Whether the store counts the time left of a record only from when this process saw it. */
   readonly observed: boolean
 }
 

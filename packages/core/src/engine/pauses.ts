@@ -2,10 +2,10 @@ import type { LeaseRecord } from '../store/lease-record.js'
 import { backoff, outageBackoff } from '../store-kit/backoff.js'
 import type { LeaseRules } from './lease-rules.js'
 
-/** For how long a store keeps a place in the queue after the last request: for the ttl, or for this without one. Milliseconds. */
+/** Without a ttl, a store keeps a place in the queue for this long after the last request. Milliseconds. */
 const PLACE_WITHOUT_TTL = 60_000
 
-/** How often a place is repeated while it is kept, at least: a request that fails is repeated after a short pause. */
+/** A waiter repeats its request at least this often while its place is kept; if a request fails, after a short pause. */
 const REPEATS = 2
 
 /** The longest pause of a waiter in a store that wakes its waiters: the message may be lost. Milliseconds. */
@@ -18,7 +18,7 @@ const SHORTEST_POLL = 20
 /** The longest pause that a store can ask for. Milliseconds. */
 const LONGEST_ASKED = 60_000
 
-/** A lease is not asked for at the very instant of its expiry, where the store's clock may not be there yet. */
+/** How long after its expiry a lease is asked for: the store's clock may be a little behind. Milliseconds. */
 const AFTER_EXPIRY = 5
 
 /** The shortest pause after a failed heartbeat or release, however little time is left. Milliseconds. */
@@ -28,8 +28,8 @@ const SHORTEST_RETRY = 10
 const LONGEST_RETRY = 1_000 * 2 ** 16
 
 /**
- * The pause before a failed heartbeat is repeated. It leaves room for more attempts in the remaining validity, for
- * one at least where the store has asked for a pause.
+ * The pause before a failed heartbeat is repeated. It leaves room for more attempts in the remaining validity, or for one
+ * at least if the store has asked for a pause.
  */
 export function retryPause(
   rules: LeaseRules,
@@ -53,15 +53,16 @@ export function longestPoll({ heartbeatInterval }: LeaseRules): number {
   return Math.min(heartbeatInterval, LONGEST_POLL)
 }
 
-/** The pause after the watch showed a holder: until just after its expiry, which every later heartbeat moves on. */
+/** The pause after the watch has shown a holder: until just after the expiry, which every later heartbeat moves on. */
 export function heldPause(remaining: number): number {
   return Math.min(remaining + AFTER_EXPIRY, LONGEST_WATCH)
 }
 
 /**
- * The pause of a waiter after a refusal. Where the store wakes its waiters: as long as keeps the place in the queue; where
- * there is no queue, until the expiry at the latest, because no event announces it. Elsewhere the pause is short at first,
- * because most locks are short, then grows, and ends at the expiry where the store knows it.
+ * The pause of a waiter after a refusal. If the store wakes its waiters, the pause is as long as the place in the queue
+ * allows; if there is no queue, it ends at the expiry at the latest, because no event announces the expiry. If the store
+ * wakes nobody, the pause is short at first, because most locks are short. Then it grows, and ends at the expiry if the
+ * store knows that.
  */
 export function turnPause(
   rules: LeaseRules,

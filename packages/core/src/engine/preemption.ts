@@ -20,7 +20,7 @@ export function askedNotice(
   rules: LeaseRules,
   onFailed: (caller: AcquireCaller, error: LeaseError) => void,
 ): number | undefined {
-  // A lease that is broken already only has to be waited for; an unknown grant cannot be broken without risk for another.
+  // A lease that is broken already only has to be waited for. A break without a grant id could hit a later grant.
   if (holder.state !== 'leased' || holder.grantId === '') return undefined
   let notice: number | undefined
   for (const caller of callers.all) {

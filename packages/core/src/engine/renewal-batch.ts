@@ -69,7 +69,7 @@ export class RenewalBatch {
     return batch
   }
 
-  /** One call a turn, so that a crowd of heartbeats does not block the event loop. */
+  /** Sends one batch in each turn, so that a crowd of heartbeats does not block the event loop. */
   #flush(): void {
     const batch = this.#waiting.shift()
     if (this.#waiting.length > 0) this.#clock.schedule(0, () => this.#flush())
@@ -86,7 +86,7 @@ export class RenewalBatch {
     }
     const cancel = this.#atLimit(batch, () => {
       call.abort(new LeaseTimeoutError('the heartbeats timed out'))
-      // Also where the store does not end the call.
+      // The heartbeats count as ended even if the store does not end the call.
       end()
       this.#tellEach(callers, (caller) => caller.onTimer())
     })
@@ -105,7 +105,7 @@ export class RenewalBatch {
     this.#tellEach(callers, (caller, place) => settle(caller, ops[place] ?? 0, outcomes[place], failure))
   }
 
-  /** An error that one caller throws costs no other its answer: it is thrown again where nothing else is under way. */
+  /** Calls `tell` for each caller. An error of one caller costs no other its answer: it is thrown again in a later turn. */
   #tellEach(callers: readonly BatchCaller[], tell: (caller: BatchCaller, place: number) => void): void {
     for (const [place, caller] of callers.entries()) {
       try {
@@ -118,7 +118,7 @@ export class RenewalBatch {
     }
   }
 
-  /** One timer for all heartbeats of a call. Returns what cancels it. */
+  /** Sets one timer for all heartbeats of a call. Returns a function that cancels it. */
   #atLimit({ limit }: Batch, giveUp: () => void): () => void {
     const limitAt = this.#clock.now() + limit
     const look = (): void => {
@@ -133,7 +133,7 @@ export class RenewalBatch {
   }
 }
 
-/** `failure`: why there is no outcome, where the call failed. */
+/** Gives one caller its outcome or error. `failure`: the error of the whole call, if it failed. */
 function settle(
   caller: BatchCaller,
   op: number,

@@ -28,7 +28,7 @@ export interface ProcessFence {
 /** Makes the fence of one lease. `onEnded`: the thread that ends the process has ended by itself. */
 export type FenceMaker = (mode: SelfFenceMode, ttl: number, onEnded: () => void) => ProcessFence
 
-/** The maker of fences, from the time at which `@leasehold/self-fence` was loaded. */
+/** The maker of fences, once `@leasehold/self-fence` was loaded. */
 const provided: { make?: FenceMaker } = {}
 
 /** Called by `@leasehold/self-fence` when it is loaded, so that a bundle that imports it needs no package beside it. */

@@ -129,7 +129,7 @@ function faultOfTexts(of: unknown, names: readonly string[]): string | undefined
   return name === undefined ? undefined : wrong(name, 'a string', fields[name])
 }
 
-/** A null or a primitive has none. */
+/** The fields of a value. A null or a primitive has none. */
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return Object(value) as Record<string, unknown>
 }

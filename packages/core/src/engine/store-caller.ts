@@ -29,8 +29,8 @@ export class StoreCaller {
   }
 
   /**
-   * Every answer, and every failure, bears the number of the call. `timeout` in milliseconds is for the store to know.
-   * `options`: those of the caller that an `acquire` is for.
+   * Calls the store. Every answer, and every failure, bears the number `op`. `timeout` in milliseconds tells the store the
+   * time limit. `options`: those of the caller that an `acquire` is for.
    */
   call(op: number, request: StoreRequest, timeout: number, options?: AcquireOptions): void {
     const call = new AbortableCall(timeout)

@@ -26,8 +26,8 @@ export function watchForTurn(
 }
 
 /**
- * Gives up the place of a waiter in the queue of the store. Asked once: a place that is not repeated any more goes stale by
- * itself.
+ * Gives up the place of a waiter in the queue of the store. The store is asked only once: a place whose request is not
+ * repeated ends by itself.
  */
 export function withdrawPlace(rules: LeaseRules, store: LeaseStore, clock: Clock, grantId: string): void {
   const { withdraw } = store
