@@ -21,7 +21,7 @@ export interface CasStanding {
 /** For how long this process has seen a record, in milliseconds. */
 export interface Seeing {
   readonly unchanged: number
-  /** Without the holder of the grant in `displaced`; 0 without such a grant. */
+  /** For how long it was seen without the holder of the `displaced` grant; 0 if there is no such grant. */
   readonly displaced: number
 }
 
@@ -42,7 +42,7 @@ export function standingOf(record: CasRecord, seen: Seeing, longest: number): Ca
   return { state: broken || isVacated ? 'breaking' : 'leased', remaining }
 }
 
-/** The margin covers what a clock may count too much of a suspend; a period of 0 needs none. */
+/** For how long the name is still locked. The margin covers a clock that counts too much of a suspend; 0 needs none. */
 function lockedFor(period: number, seen: number): number {
   return period === 0 ? 0 : period + VALIDITY_MARGIN - seen
 }

@@ -9,7 +9,7 @@ export interface CasRecord {
   readonly grantId: string
   /**
    * The token of the last grant; it stays in the record when the name is free. Over a register with {@link
-   * CasRegister.tokenOf}, 0 in a record with an owner says: the token is that of the version which this write gets.
+   * CasRegister.tokenOf}, 0 in a record with an owner means that the token is that of the version which this write gets.
    */
   readonly fencingToken: bigint
   /** For how long the record has to be seen unchanged before the name may be taken over, in milliseconds. */
@@ -34,8 +34,8 @@ export interface CasRecord {
    */
   readonly displaced?: DisplacedGrant
   /**
-   * How often the last grant was renewed, up to this revision; for display only. Versions that do not count copy the field
-   * into their writes: beside another revision it says nothing.
+   * How often the last grant was renewed, up to this revision; for display only. Versions of this package that do not count
+   * copy the field into their writes, so it says nothing if the record has another revision.
    */
   readonly renewals?: { readonly count: number; readonly revision: number }
 }
@@ -76,9 +76,9 @@ export interface CasRegister<V extends CasVersion> {
    */
   readonly forgets?: boolean
   /**
-   * The fencing token of a version, for a register whose versions are one counter that grows with every write of any
-   * entry, over deletions too. The token of a grant is then that of the write that granted it: a name is granted by its
-   * creation, and the record of a free name is not needed for the next token.
+   * The fencing token of a version, for a register whose versions are one counter that grows with every write of any entry,
+   * over deletions too. The token of a grant is then that of the write that granted it. A claim that finds no entry is
+   * therefore granted by creating one, and the next token does not need the record of a free name.
    */
   tokenOf?(version: V): bigint
   /**
@@ -87,9 +87,9 @@ export interface CasRegister<V extends CasVersion> {
    * an older entry returns, from a backup or a copy; without this method, and without {@link CasRegister.tokenOf}, they
    * repeat.
    *
-   * An entry that returns in the same step of the clock as a later grant is not noticed. A clock of large steps, such as
-   * whole seconds, therefore has to wait until the step of the write is over, unless the register knows the write to be
-   * that of the last grant. Not called where there is {@link CasRegister.tokenOf}.
+   * An entry that returns in the same step of the clock as a later grant is not noticed. A register whose clock has large
+   * steps, such as whole seconds, therefore has to wait until the step of the write is over, unless it knows that the write
+   * is that of the last grant. Not called where there is {@link CasRegister.tokenOf}.
    */
   timeAfter?(name: string, version: V, call: StoreCall): Promise<number | bigint>
   /** The entry as last written, never an older one; `undefined` where there is none. */
@@ -99,9 +99,8 @@ export interface CasRegister<V extends CasVersion> {
   /** `undefined`: the entry has another version, or is gone, and nothing was written. */
   replace(name: string, record: CasRecord, version: V, call: StoreCall): Promise<CasWritten<V> | undefined>
   /**
-   * Yields when the entry may have changed; without it, waiters poll. Where it yields the entry itself, that counts as
-   * having seen it: a waiter asks at once where the name may be free, and not before the expiry where it is held.
-   * `undefined` always makes waiters ask.
+   * Yields when the entry may have changed; without it, waiters poll. An entry that it yields counts as seen: a waiter asks
+   * at once if the name may be free, and only after the expiry if it is held. `undefined` always makes waiters ask.
    */
   watch?(name: string, call: StoreCall): AsyncIterable<CasEntry<V> | undefined>
   /**

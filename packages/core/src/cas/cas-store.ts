@@ -41,7 +41,7 @@ import { Standings } from './standings.js'
 const HOUR = 3_600_000
 
 export interface CasStoreOptions {
-  /** On which records are observed; the machine's unless given. */
+  /** The clock on which records are observed; the machine's unless given. */
   readonly clock?: Clock
   /** The smallest ttl, in milliseconds; 1 s unless given: each challenger has to see a record twice within it. */
   readonly minTtl?: number
@@ -68,7 +68,7 @@ export function casStore<V extends CasVersion>(register: CasRegister<V>, options
   return new CasLeaseStore(register, options)
 }
 
-/** An entry together with where it stands. */
+/** An entry, and its standing. */
 interface Seen<V extends CasVersion> extends CasEntry<V> {
   readonly standing: CasStanding
 }
@@ -156,7 +156,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
         this.#written.delete(name)
         return refusal
       }
-      // A version that is not the one we wrote last, under our grant id: our own write, whose answer was lost.
+      // An entry with our grant id, but not the version that we wrote last, is our own write, whose answer was lost.
       if (entry === undefined) return undefined
       const count = renewalsOf(entry.record)
       const renewals = count === undefined ? undefined : count + 1
@@ -329,7 +329,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     return written === undefined ? undefined : this.#keep(name, written, record)
   }
 
-  /** A register that answers with anything else has not said whether it wrote. */
+  /** Returns the answer of a write. Throws if it has no version, for the register has then not said whether it wrote. */
   #checkWritten(written: CasWritten<V> | undefined): CasWritten<V> | undefined {
     if (written === undefined) return undefined
     const { version } = Object(written) as Partial<CasWritten<V>>
@@ -352,7 +352,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     return kept
   }
 
-  /** At first the entry as this store wrote it: a heartbeat then needs no read. */
+  /** In the first round, the entry as this store wrote it: a heartbeat then needs no read. */
   async #entryOf({ name, grantId }: Grant, isFirst: boolean, call: StoreCall): Promise<CasEntry<V> | undefined> {
     const written = this.#written.get(name)
     return isFirst && written?.record.grantId === grantId ? written : await this.#see(name, call)
@@ -363,7 +363,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     return isLocked(standing) ? { holder: toLeaseRecord(name, entry.record, standing) } : {}
   }
 
-  /** Without it, a name that was forgotten would begin again with tokens that it had before. */
+  /** Throws if a needed `createdAt` is missing: a forgotten name would begin again with tokens that it had before. */
   #checkCreated({ createdAt }: CasWritten<V>): void {
     const { forgets, timeAfter } = this.#register
     if (createdAt === undefined ? forgets !== true || timeAfter !== undefined : createdAt >= 0) return

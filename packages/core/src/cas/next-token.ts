@@ -19,7 +19,7 @@ export async function nextToken<V extends CasVersion>(
   return candidates.reduce((largest, candidate) => (candidate > largest ? candidate : largest))
 }
 
-/** Rounded up: a token must not be smaller than the time. */
+/** Rounds up, because a token must not be smaller than the time. */
 function toWhole(time: number | bigint, kind = 'cas'): bigint {
   if (typeof time === 'bigint' && time >= 0n) return time
   if (typeof time === 'number' && time >= 0 && time <= Number.MAX_SAFE_INTEGER) return BigInt(Math.ceil(time))

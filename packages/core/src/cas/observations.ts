@@ -9,7 +9,7 @@ interface Observation<V> {
 const FEWEST = 256
 
 /**
- * Since when this process has seen which version of each name's record, on its own clock. To forget one is safe: the
+ * Which version of each name's record this process has seen, and since when, on its own clock. To forget one is safe: the
  * record then has to be seen unchanged for its whole ttl once more.
  */
 export class Observations<V extends CasVersion> {
@@ -17,7 +17,7 @@ export class Observations<V extends CasVersion> {
   readonly #longest: number
   #sweepAt = FEWEST
 
-  /** `longest`: how long the oldest ttl lasts, in milliseconds. Older observations than twice that are dropped. */
+  /** `longest`: the longest ttl, in milliseconds. Observations that are older than twice that are dropped. */
   constructor(longest: number) {
     this.#longest = longest
   }

@@ -27,8 +27,8 @@ export class Standings<V extends CasVersion> {
   }
 
   /**
-   * Other programs may write the record again and again: none of their writes lets the holder renew its grant, so the time
-   * goes on.
+   * For how long the record was seen without the holder of its displaced grant. Writes of other programs do not stop this
+   * time: none of them lets the holder renew its grant.
    */
   #seeDisplaced(name: string, { displaced }: CasRecord, now: number): Seeing['displaced'] {
     if (displaced !== undefined) return this.#displaced.see(name, `${displaced.grantId} ${displaced.renewals}`, now)

@@ -93,7 +93,7 @@ export abstract class LifeCycleStore<P extends Place = Place> implements LeaseSt
     return this.#renew(grant, call, metadata)
   }
 
-  /** Also after the grant has expired or was broken, as long as there is no later grant. */
+  /** Also releases a grant that has expired or was broken, as long as there is no later grant. */
   async release(grant: Grant, call?: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     this.checks.release(grant, call, metadata)
     const own = metadata && copyOf(metadata)
@@ -123,7 +123,7 @@ export abstract class LifeCycleStore<P extends Place = Place> implements LeaseSt
     }
   }
 
-  /** Repeated with the same new grant id, it is granted again with the same fencing token. */
+  /** A change that is repeated with the same new grant id is granted again, with the same fencing token. */
   async change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call?: StoreCall): Promise<AcquireOutcome> {
     this.checks.change(grant, to, call)
     this.#checkGrantId(to.grantId)

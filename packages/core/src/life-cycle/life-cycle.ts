@@ -11,7 +11,7 @@ import { withoutBreakReason } from '../store/metadata.js'
 import { isLockedAt, refusalOf, type StoredLease, stateAt, toLeaseRecord } from './stored-lease.js'
 import type { Place, WaitQueue } from './wait-queue.js'
 
-/** For how long a place is kept that is for a lease without expiry, in milliseconds. */
+/** For how long the place of a lease without expiry is kept, in milliseconds. */
 const PLACE_WITHOUT_TTL = 60_000
 
 const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
@@ -42,7 +42,7 @@ export interface NameState<P extends Place = Place> {
 /** The outcome of an operation, and the changes with which it comes into force. */
 export interface Decision<T> {
   readonly outcome: T
-  /** The next record, if it is another. */
+  /** The next record, if the record changes. */
   readonly next?: StoredLease | undefined
   /** Whether `next` differs from the record only in `lockedUntil` and `renewals`. */
   readonly renews?: boolean

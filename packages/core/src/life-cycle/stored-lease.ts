@@ -3,7 +3,7 @@ import type { RenewRefusal } from '../store/lease-store.js'
 
 /** The last grant of a name, as a store keeps it. It is never changed: each change replaces it. */
 export interface StoredLease extends Omit<Grant, 'name'> {
-  /** As it was written. Expiry writes nothing: `stateAt` has the state at an instant. */
+  /** The state as it was written. Expiry writes nothing: `stateAt` returns the state at an instant. */
   readonly state: LeaseState
   /**
    * When the lock of a `leased` or `breaking` record ends, on the store's clock; `Infinity` for a lease that does not

@@ -11,7 +11,7 @@ interface Node<P> {
   next: Node<P> | undefined
 }
 
-/** From how many places on the queue is searched for places that ended. */
+/** A queue with at least this number of places is searched for places that have ended. */
 const SWEEP_FROM = 64
 
 /**
@@ -24,7 +24,7 @@ export class WaitQueue<P extends Place = Place> {
   #last: Node<P> | undefined
   #sweepAt = SWEEP_FROM
 
-  /** The number of places, also of those that ended and were not removed yet. */
+  /** The number of places, including those that have ended and were not removed yet. */
   get size(): number {
     return this.#nodes.size
   }
@@ -63,8 +63,8 @@ export class WaitQueue<P extends Place = Place> {
   }
 
   /**
-   * The grant ids of the places that ended, for a caller that adds a place and then removes them: they would pile up
-   * behind a first place that lasts. The queue is searched each time that it has doubled, and else not.
+   * The grant ids of the places that have ended. A caller that adds a place removes them, because they would pile up behind
+   * a first place that lasts. The queue is searched only each time its size has doubled; otherwise none are returned.
    */
   sweep(now: number): readonly string[] {
     if (this.size < this.#sweepAt) return []

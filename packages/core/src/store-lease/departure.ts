@@ -17,7 +17,7 @@ export class Departure {
     this.#clock = clock
   }
 
-  /** The result of the one that is under way, if there is one. */
+  /** The result of the release or hand-off that is under way, if there is one. */
   get underWay(): Promise<ReleaseResult> | undefined {
     return this.#left?.promise
   }

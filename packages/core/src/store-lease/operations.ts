@@ -20,7 +20,7 @@ import { keepAlive } from '../time/keep-alive.js'
 import { systemClock } from '../time/system-clock.js'
 import { readGuarded } from '../user-code/guarded-calls.js'
 
-/** Akka's. */
+/** In milliseconds: the time limit that Akka has. */
 const DEFAULT_TIMEOUT = 5_000
 
 export interface StoreOperationOptions {
@@ -169,8 +169,8 @@ function shownRecord(record: LeaseRecord, sentAt: number | undefined): LeaseReco
 }
 
 /**
- * Carries out one operation of a user within a time limit, and until the signal aborts. Rejects with a typed error. For
- * `operation`, the error begins with these words.
+ * Carries out one operation of a user within a time limit, and until the signal aborts. Rejects with a typed error.
+ * `operation`: the words with which the error begins.
  */
 export async function withinTime<T>(
   options: StoreOperationOptions,
@@ -205,7 +205,7 @@ export async function withinTime<T>(
   }
 }
 
-/** As records show it. An id that a store wrote for another program need not be a GUID. */
+/** The grant id as records show it. An id that a store wrote for another program need not be a GUID. */
 function storedId(grantId: string): string {
   return normalGuid(grantId) ?? grantId
 }

@@ -86,7 +86,7 @@ export class StoreLease extends Lease {
   /** Its parent, and its children: made when there is one. */
   #family: LeaseFamily | undefined
   readonly #fence: LeaseFence | undefined
-  /** How often the claims were given up that wait for a thread. */
+  /** How many times the claims that wait for a thread were given up. */
   #abandoned = 0
 
   /** Throws a `LeaseConfigurationError` for an unknown option, or where the store's limits do not admit the settings. */
@@ -164,7 +164,7 @@ export class StoreLease extends Lease {
     return Promise.resolve(true)
   }
 
-  /** The metadata that the last holder left. `undefined` while nothing is held, and if there is none that the store kept. */
+  /** The metadata that the last holder left. `undefined` while nothing is held, or if the store kept none. */
   get previous(): Metadata | undefined {
     return this.grant === undefined ? undefined : this.#previous
   }
@@ -217,7 +217,9 @@ export class StoreLease extends Lease {
     return left === undefined || isGone(await left)
   }
 
-  /** As of every `Lease`. It also stays held if `acquire()` is called meanwhile. A `handOff()` from outside ends the run. */
+  /**
+   * See `Lease.run`. The lease also stays held if `acquire()` is called meanwhile. A `handOff()` from outside ends the run.
+   */
   override async run<T>(work: LeasedWork<T>, options: AcquireOptions = noOptions): Promise<T> {
     this.#checkOptions(options)
     this.#runs ??= new LeaseRuns({
@@ -241,8 +243,9 @@ export class StoreLease extends Lease {
 
   /**
    * Passes the lease on, to be adopted by another lease of the same name: the name is never free in between, and from now
-   * on this owner can no longer write. Not adopted, it expires. Rejects with a `LeaseConflictError` if nothing is held,
-   * with a `LeaseLostError` if it was lost already, and if the outcome is unknown: it is then freed in the background.
+   * on this owner can no longer write. If nobody adopts it, it expires. Rejects with a `LeaseConflictError` if nothing is
+   * held, and with a `LeaseLostError` if it was lost already. Also rejects if the outcome is unknown: the lease is then
+   * freed in the background.
    */
   async handOff(to: { readonly owner?: string } = {}): Promise<HandOff> {
     const owner = to.owner ?? this.settings.owner
@@ -317,7 +320,7 @@ export class StoreLease extends Lease {
     return detailsOf(this.#engine.rules)
   }
 
-  /** The owner that the last attempt was refused for: asks the store if its refusal did not say. */
+  /** The holder for which the last attempt was refused. Asks the store if its refusal did not name the holder. */
   async #refusedFor(): Promise<string | undefined> {
     const owner = this.#engine.refusedFor ?? (await this.holder().catch(() => undefined))?.owner
     return owner === '' ? undefined : owner
@@ -354,7 +357,7 @@ export class StoreLease extends Lease {
     return acquireOptionsError(options, this.#store, this.#details)
   }
 
-  /** From now on no loss is reported. */
+  /** Begins a release or a hand-off: from now on no loss is reported. */
   #leave(how: EventOf<'release' | 'hand-off'>): Promise<ReleaseResult> {
     this.#users.leave()
     this.#fence?.disarm()
@@ -435,7 +438,7 @@ export class StoreLease extends Lease {
     else if (effect.begins) this.#emitter?.emit('unreachable', { cause: effect.error })
   }
 
-  /** Once for a grant. */
+  /** Warns once for each grant. */
   #warnOfLongHold(): void {
     if (this.#clock.now() < this.#warnAt) return
     this.#warnAt = Number.POSITIVE_INFINITY
