@@ -1,4 +1,4 @@
-/** The stable, machine-readable name of a kind of failure. One leaf of {@link LeaseError} a code. */
+/** The stable, machine-readable name of a kind of failure. Each class that extends {@link LeaseError} has one code. */
 export type LeaseErrorCode =
   | 'held'
   | 'timeout'

@@ -7,7 +7,7 @@ import { LeaseError, type LeaseErrorDetails } from './lease-error.js'
 export class LeaseUnavailableError extends LeaseError {
   override readonly name = 'LeaseUnavailableError'
   override readonly code = 'unavailable'
-  /** For how long the store asks to be left alone, in milliseconds, where it said so. */
+  /** The pause that the store asks for, in milliseconds, if it asks for one. */
   readonly retryAfter: number | undefined
 
   constructor(message: string, details: LeaseErrorDetails & { readonly retryAfter?: number | undefined } = {}) {

@@ -10,19 +10,19 @@ export function checkFault(fault: OptionFault, details: LeaseErrorDetails = {}):
   if (fault !== undefined) throw new LeaseConfigurationError(fault, details)
 }
 
-/** For a time limit. */
+/** The fault of a time limit. */
 export function faultOfLimit(option: string, value: unknown): OptionFault {
   const fits = typeof value === 'number' && value >= 0
   return faultUnless(fits, option, '0 or more milliseconds, or Infinity', value)
 }
 
-/** For a pause: it ends. */
+/** The fault of a pause, which must be finite. */
 export function faultOfPause(option: string, value: unknown): OptionFault {
   const fits = typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY
   return faultUnless(fits, option, '0 or more milliseconds, and finite', value)
 }
 
-/** For the time between two repetitions. */
+/** The fault of the time between two repetitions. */
 export function faultOfInterval(option: string, value: unknown): OptionFault {
   const fits = typeof value === 'number' && Number.isFinite(value) && value > 0
   return faultUnless(fits, option, 'a positive, finite number of milliseconds', value)

@@ -1,4 +1,4 @@
-/** A word or a number as it is; of a value that has parts only its kind, because a part may be a secret. */
+/** The text of a word or a number. A value that has parts is shown as its kind only, because a part may be a secret. */
 export function shownValue(value: unknown): string {
   return typeof value === 'object' || typeof value === 'function' ? kindOf(value) : String(value)
 }

@@ -12,9 +12,9 @@ import { faultOfMetadata, roomOf } from '../store/metadata.js'
 /** Revocation with notice: when a challenger has the lease of the holder broken. */
 export interface PreemptOptions {
   /**
-   * The least notice of the holder, in milliseconds: how much of its ttl has to be left when its lease is broken, at most half
-   * of it. With less, the challenger lets the holder renew first. At least the `heartbeatInterval` and the
-   * `operationTimeout` of the holder: with less, the holder may hear of the break only when its validity ends.
+   * The least notice of the holder, in milliseconds: how much of its ttl has to be left when its lease is broken, at most
+   * half of it. If less is left, the challenger lets the holder renew first. Choose at least the `heartbeatInterval` and
+   * the `operationTimeout` of the holder: otherwise, the holder may hear of the break only when its validity ends.
    *
    * The name stays locked for the rest of the ttl in any case, because a holder that hears nothing may act until then.
    */
@@ -52,10 +52,10 @@ export interface AcquireOptions {
    */
   readonly ifMatch?: string
   /**
-   * The id of the grant, a GUID; a new one unless given. Records show it as `crypto.randomUUID()` does, also where it is given
-   * without hyphens, in braces, in parentheses or in upper case: the formats N, B and P of .NET. If the grant in force has this id, `acquire` succeeds at once and
-   * restarts its ttl: a process that has kept its id goes on with its lease after a restart. Never give two processes that
-   * run at the same time the same id: both would hold the lease.
+   * The id of the grant, a GUID; a new one unless given. Records show it as `crypto.randomUUID()` does, also if it is given
+   * without hyphens, in braces, in parentheses or in upper case: the formats N, B and P of .NET. If the grant in force has
+   * this id, `acquire` succeeds at once and restarts its ttl: a process that has kept its id goes on with its lease after a
+   * restart. Never give two processes that run at the same time the same id: both would hold the lease.
    */
   readonly grantId?: string
   /**
@@ -74,7 +74,7 @@ export interface ReleaseOptions {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-/** The parts of a store that not every option can do without. */
+/** The parts of a store that some options need. */
 interface OptionalParts {
   readonly limits: Pick<StoreLimits, 'metadata' | 'versions'>
   readonly break?: unknown

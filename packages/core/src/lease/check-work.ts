@@ -3,8 +3,8 @@ import type { LeaseErrorDetails } from '../errors/lease-error.js'
 import { shownValue } from '../errors/shown-value.js'
 
 /**
- * Throws a `LeaseConfigurationError` if the work that a user passes is not a function, such as a promise: called before
- * anything is acquired for it. `what`: the work in the error, such as `the work of run`.
+ * Throws a `LeaseConfigurationError` if the work that a user passes is not a function, but a promise for example. It is
+ * called before anything is acquired for the work. `what`: the words for the work in the error, such as `the work of run`.
  */
 export function checkWork(what: string, work: unknown, details: LeaseErrorDetails): void {
   if (typeof work === 'function') return

@@ -13,7 +13,7 @@ export interface Held {
   checkLease(): boolean
 }
 
-/** As `Held`, of a lease over a store, whose grants all have a fencing token and an end. */
+/** The `Held` of a lease over a store, whose grants all have a fencing token and an end. */
 export interface StoreHeld extends Held {
   readonly fencingToken: bigint
   readonly validUntil: number
@@ -22,7 +22,7 @@ export interface StoreHeld extends Held {
 /** The work of `run` of a lease over a store. It starts once the lease is held. */
 export type LeasedWork<T> = (held: StoreHeld) => Promise<T>
 
-/** What the work of a grant is given; the grant is the present one unless given. It never shows a later grant of the lease. */
+/** The `Held` for the work of a grant, the present one unless given. It never shows a later grant of the lease. */
 export function heldOf(
   lease: Held & { readonly validUntil: number },
   grant: Pick<StoreHeld, 'signal' | 'fencingToken'>,
@@ -41,7 +41,7 @@ export function heldOf(lease: Held, { signal, fencingToken }: Pick<Held, 'signal
   }
 }
 
-/** A held with the members that a recipe adds to it, or puts in their place. */
+/** A `Held` with the members that a recipe adds to it, or replaces in it. */
 export function extendHeld<H extends Held, M extends object>(held: H, more: M): Omit<H, keyof M> & M {
   // The getters stay getters: the validity moves with each heartbeat.
   return Object.create(Object.prototype, {

@@ -47,8 +47,8 @@ export class LeaseRun {
   }
 
   /**
-   * Does the work under the lease, unless the run has ended. Rejects as soon as the run ends, even if the work ignores its signal; the
-   * outcome of such work is dropped.
+   * Does the work under the lease, unless the run has ended. Rejects as soon as the run ends, even if the work ignores its
+   * signal; the outcome of such work is dropped.
    */
   async do<T>(lease: Held, work: (held: Held) => Promise<T>): Promise<T> {
     this.throwIfEnded()

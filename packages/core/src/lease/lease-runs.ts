@@ -25,7 +25,7 @@ export interface RunHost {
   isKept(): boolean
   /** Asks for a grant for the run; `true` once the run has begun under one. */
   claim(options: AcquireOptions, run: LeaseRun): Promise<boolean>
-  /** The owner that a claim was refused for, where it is known. Never rejects. */
+  /** The holder for which a claim was refused, if it is known. Never rejects. */
   holder(): Promise<string | undefined>
   release(): Promise<unknown>
   report(error: unknown): void

@@ -32,14 +32,14 @@ export abstract class Lease implements AsyncDisposable {
   abstract release(): Promise<boolean>
 
   /**
-   * Whether the holder may act now. Synchronous, without I/O: it compares clocks, so that it is right after a blocked
-   * event loop, a pause or a suspend, before any timer has run.
+   * Whether the holder may act now. Synchronous, without I/O: it compares clocks, so that the answer is correct even after
+   * a blocked event loop, a pause or a suspend, before any timer has run.
    */
   abstract checkLease(): boolean
 
   /**
-   * The number that the guarded resource compares: strictly larger for every later grant of the same name. `undefined` while not
-   * held, or where the backend has none.
+   * The number that the guarded resource compares: strictly larger for every later grant of the same name. `undefined`
+   * while not held, or where the backend has none.
    */
   get fencingToken(): bigint | undefined {
     return undefined

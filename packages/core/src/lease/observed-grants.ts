@@ -56,7 +56,7 @@ export class ObservedGrants implements RunHost {
 
   async claim(options: AcquireOptions, run: LeaseRun): Promise<boolean> {
     const grant = new ObservedGrant()
-    // It may be lost before this function continues.
+    // The grant may be lost before this function continues.
     run.begin(grant)
     if (!(await this.#lease.acquire({ ...options, onLost: (lost) => this.#lose(grant, lost) }))) return false
     if (grant.lost.signal.aborted) return true
@@ -88,7 +88,7 @@ export class ObservedGrants implements RunHost {
     )
   }
 
-  /** The grant that is held, and was acquired outside of a run where it is not known yet. */
+  /** The grant that is held. If it is not known yet, it was acquired outside of a run. */
   #current(): ObservedGrant {
     if (this.#grant !== undefined && !this.#grant.lost.signal.aborted) return this.#grant
     const grant = new ObservedGrant()
@@ -103,7 +103,7 @@ export class ObservedGrants implements RunHost {
     return grant
   }
 
-  /** Settles when the work under the grant has ended, for a lease that waits for it. Never rejects. */
+  /** Ends a lost grant. Settles when the work under it has ended, for a lease that waits for that. Never rejects. */
   #lose(grant: ObservedGrant, lost: LeaseLost): Promise<void> | undefined {
     if (grant.lost.signal.aborted) return undefined
     if (this.#grant === grant) this.#grant = undefined

@@ -28,7 +28,7 @@ export function observeReleases(
   Object.defineProperty(lease, 'release', { value: observed, configurable: true, writable: true })
 }
 
-/** Observes the loss of the grant that is held: acquiring it again changes nothing, and every caller's callback counts. */
+/** Observes the loss of the grant that is held by acquiring it again: that changes nothing but adds a callback. */
 export function observeLoss(
   lease: PlainLease,
   onLost: (lost: LeaseLost) => unknown,

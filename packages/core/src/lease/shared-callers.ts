@@ -22,7 +22,7 @@ export class Caller extends Deferred<boolean> {
     if (options.keepAlive !== false) this.#endKeeping = keepAlive(clock)
   }
 
-  /** Whether it does not only try once. */
+  /** Whether it waits for its turn, and does not try only once. */
   get waits(): boolean {
     return this.until !== Number.NEGATIVE_INFINITY
   }
@@ -41,14 +41,14 @@ export class Caller extends Deferred<boolean> {
 const nobody: readonly never[] = []
 
 /**
- * The callers that share an attempt. Each gets one outcome, and is then removed; from then on, its signal and its timer have no
- * effect. When the last caller has given up, the attempt is given up.
+ * The callers that share an attempt. Each gets one outcome, and is then removed; from then on, its signal and its timer
+ * have no effect. When the last caller has given up, the attempt is given up.
  */
 export class SharedCallers<C extends Caller = Caller> {
   readonly #attempt: { abort(): void } | undefined
   /** Absent while there are none, as in a lease that is held. `giveUp` makes a new list: the old one may be iterated. */
   #callers: C[] | undefined
-  /** `undefined` until it is asked for: a crowd may join, or give up, at once. */
+  /** `undefined` until it is asked for, because many callers may join or give up at once. */
   #deadline: number | undefined
 
   /** `attempt` is aborted when the last caller has given up. */
@@ -100,7 +100,7 @@ export class SharedCallers<C extends Caller = Caller> {
     })
   }
 
-  /** One caller no longer waits. The caller of this method settles it. */
+  /** Removes one caller, which no longer waits. The code that calls this method settles it. */
   giveUp(caller: C): void {
     const place = this.all.indexOf(caller)
     if (place >= 0) this.#take([caller], this.all.toSpliced(place, 1))

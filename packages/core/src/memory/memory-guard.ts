@@ -19,7 +19,7 @@ export class MemoryGuard<T = unknown> implements FencingGuard {
     this.transact(resource, fencingToken, () => void this.#values.set(resource, value), options)
   }
 
-  /** As `write`. The guard keeps the token. */
+  /** Deletes the value, with the same check as `write`. The guard keeps the token. */
   delete(resource: string, fencingToken: bigint | string, options?: GuardOptions): void {
     this.transact(resource, fencingToken, () => void this.#values.delete(resource), options)
   }

@@ -31,7 +31,7 @@ export class MemoryLeaseStore extends LifeCycleStore {
   readonly #clock: Clock
   /** In the order in which the names were first used. */
   readonly #leases = new Map<string, StoredLease>()
-  /** Only of names with places. */
+  /** The queues of the names that have places. */
   readonly #queues = new Map<string, WaitQueue>()
   /** The largest token of all deleted names: a name without a record continues from it. */
   #deletedToken = 0n

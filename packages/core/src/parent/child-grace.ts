@@ -66,7 +66,7 @@ class LingeringRelease {
   readonly #grace: number
   readonly #clock: Clock
   readonly #rules: LeaseRules
-  /** The ids under which names wait to be freed, by the grants that they follow: a release can be repeated. */
+  /** The ids under which names wait to be freed, by the ids of the grants before them: a release can be repeated. */
   readonly #endings = new Map<string, string>()
 
   constructor(store: LeaseStore, rules: LeaseRules, grace: number, clock: Clock) {
@@ -93,7 +93,7 @@ class LingeringRelease {
     return { released: false, ...(isOther ? { holder } : {}) }
   }
 
-  /** If this process ends first, the grant that follows expires. */
+  /** Frees the name at the instant `at`. If this process ends first, the grant expires. */
   #freeLater(ending: Grant, at: number, metadata: Metadata | undefined): void {
     const left = at - this.#clock.now()
     if (left > 0) {

@@ -105,7 +105,7 @@ class HeldGrant implements ParentGrant {
     return this.remaining > 0
   }
 
-  /** In one pass up the chain of parents: `remaining` of a lease takes its own parent into account. */
+  /** One pass up the chain of parents is enough: `remaining` of a lease takes its own parent into account. */
   get remaining(): number {
     return this.isOf(this.#host.grant()) ? this.#host.lease.remaining : 0
   }

@@ -13,12 +13,12 @@ export class ParentLink {
   readonly #child: Child
   readonly #rules: LeaseRules
   #grant: ParentGrant | undefined
-  /** How often the claims that wait for a look at the parent were given up. */
+  /** How many times the claims that wait for a look at the parent were given up. */
   #abandoned = 0
   /** Whether the claim that is being made has looked at the parent. */
   #hasLooked = false
 
-  /** Throws a `LeaseConfigurationError` if `parent` is none, or is on the child's own name. */
+  /** Throws a `LeaseConfigurationError` if `parent` is no parent, or is on the child's own name. */
   constructor(parent: ParentLease, store: object, seat: ChildSeat, child: Child) {
     const { rules } = seat
     this.parent = parentViewOf(parent, seat)

@@ -3,7 +3,7 @@ import type { Lease } from '../lease/lease.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
 import type { Clock } from '../time/clock.js'
 
-/** The key of the method by which a parent is seen by its children. */
+/** The key of the method that returns a parent as its children see it. */
 export const asParent = Symbol('leasehold.asParent')
 
 /** A lease of another process, observed through its store: made by `watchParent`, given to `createLease`. */
@@ -19,7 +19,7 @@ export interface Parent {
 /** A lease of this process, or one of another process. */
 export type ParentLease = Lease | Parent
 
-/** The facts about a child that a parent of another process is observed with. */
+/** The facts about a child that are needed to observe its parent in another process. */
 export interface ChildSeat {
   readonly settings: LeaseSettings
   readonly rules: LeaseRules
@@ -29,7 +29,9 @@ export interface ChildSeat {
 
 /** One grant of a parent, as its children see it. */
 export interface ParentGrant {
-  /** Whether it is in force and valid now. Synchronous; right before any timer has run. False for ever once it has ended. */
+  /**
+   * Whether it is in force and valid now. Synchronous; correct before any timer has run. False for ever once it has ended.
+   */
   readonly isValid: boolean
   /** The validity that is left, in milliseconds; 0 when it is not valid. */
   readonly remaining: number

@@ -16,7 +16,7 @@ import { asParent, type Child, type ChildSeat, type Parent, type ParentGrant, ty
  */
 const SHARED_CLOCK_DIFFERENCE = 40
 
-/** The way out where a store cannot time a parent. */
+/** The advice in errors of a store that cannot time a parent. */
 const REMEDY =
   'Keep the parent in a store that tells the time left by a clock of its own, such as Redis or the local store, or hold ' +
   'parent and child in the same process'
@@ -25,7 +25,7 @@ const REMEDY =
  * The lease of another process as a parent: children are held while its owner holds it, as far as the store shows. The
  * owner must have declared a `childGrace`. A child reads the record of its parent once per heartbeat of its own. The name
  * may be in another store than the child's. Throws a `LeaseNameError` or a `LeaseConfigurationError` if it is not valid, or
- * if the store times leases by observation: then the time left of a lease is certain to nobody.
+ * if the store times leases by observation, because nobody then knows how much time a lease has left at least.
  */
 export function watchParent(store: LeaseStore, name: string, owner: string): Parent {
   checkLeaseName(name)
@@ -124,14 +124,14 @@ class WatchedParent implements ParentView {
       await this.#read()
       this.#failures = 0
     } catch {
-      // Unknown is not lost: it is read again inside the validity that is left.
+      // A read that failed is no loss: the record is read again within the validity that is left.
       this.#failures += 1
       pause = retryPause(this.#rules, this.#failures, this.#current?.remaining ?? 0, random)
     }
     if (this.#child !== undefined && clock.now() < Number.POSITIVE_INFINITY) this.#readAfter(pause)
   }
 
-  /** Depends on no answer: a store that hangs keeps no child alive. */
+  /** Arms the end of the validity. It depends on no answer: a store that hangs keeps no child alive. */
   #armDeadline(): void {
     this.#cancelDeadline?.()
     this.#cancelDeadline = undefined
@@ -177,7 +177,7 @@ class WatchedGrant implements ParentGrant {
     this.#clock = clock
   }
 
-  /** After a break, a request that arrives a second time is granted again, under the same id and with a new token. */
+  /** The token counts too: after a break, a request that arrives again is granted under the same id, with a new token. */
   isOf({ grantId, fencingToken }: LeaseRecord): boolean {
     return this.#record.grantId === grantId && this.#record.fencingToken === fencingToken
   }

@@ -3,7 +3,7 @@ import { toCamelCase } from '../settings/key-case.js'
 /** A configuration: a parsed file, or any value that can be turned into a plain object. */
 export interface ConfigSource {
   toObject(): unknown
-  /** Where the value at a path came from; `source` is the path of a file, where it was one. */
+  /** Where the value at a path came from; `source` is the path of the file, if it came from one. */
   originOf?(path: string): { readonly source: string; readonly line: number } | undefined
 }
 
@@ -41,7 +41,7 @@ export function blockPaths(config: ConfigSource | object): readonly string[] {
   return isObject(root) ? pathsIn(root, []) : []
 }
 
-/** The keys of a setting that is itself a block, down to its values; of any other setting only its own. */
+/** The paths of all values in a setting that is itself a block; for any other setting, only its own key. */
 export function pathsOfValues(key: string, value: unknown): readonly (readonly string[])[] {
   const below = (path: readonly string[], value: unknown): (readonly string[])[] => {
     if (!isPlain(value) || path.length === DEEPEST || Object.keys(value).length === 0) return [path]
@@ -81,7 +81,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** Not a list, and not an object of a class, which may contain itself. */
+/** Whether a value is an object, but neither a list nor of a class: such an object may contain itself. */
 function isPlain(value: unknown): value is object {
   if (!isObject(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)

@@ -82,7 +82,7 @@ function selfFenceFrom(value: unknown): LeaseSettingsOptions['selfFence'] {
   return isOff ? undefined : (value as LeaseSettingsOptions['selfFence'])
 }
 
-/** A name, or an object such as `{ renew-at = 0.3 }`, whose number may be a text: from an environment variable. */
+/** A name, or an object such as `{ renew-at = 0.3 }`, whose number is a text if an environment variable gave it. */
 function strategyFrom(value: unknown): TimeoutOptions['strategy'] {
   const { 'renew-at': kebab, renewAt = kebab, ...others } = Object(value) as Readonly<Record<string, unknown>>
   if (typeof value !== 'object' || renewAt === undefined) return value as TimeoutOptions['strategy']

@@ -36,7 +36,7 @@ const CLOSE_STORES_TIMEOUT = 2_000
 
 /** A store of a configuration, with the settings for leases on it. */
 export interface ConfiguredStore {
-  /** Shared by all leases of its options; the provider closes it. */
+  /** Shared by all leases with the same options; the provider closes it. */
   readonly store: LeaseStore
   /** The settings of the block. `options` is the whole block, its keys in the camel case of the code. */
   readonly settings: LeaseSettings
@@ -190,7 +190,7 @@ export class LeaseProvider implements AsyncDisposable {
     if (this.#closing !== undefined) throw new LeaseUnavailableError('this provider is closed', details)
   }
 
-  /** A `LeaseConfigurationError` also names the file and the line. `what`: for the error where it takes too long. */
+  /** A `LeaseConfigurationError` also names the file and the line. `what`: the words for the error if it takes too long. */
   #makeInTime(what: string, path: string, lease: MadeFor, optionKeys: readonly string[]): Promise<Made> {
     const made = this.#make(path, lease, optionKeys).catch((error: unknown) => {
       throw error instanceof LeaseConfigurationError ? withPlace(error, this.#config, path, lease.leaseName) : error
@@ -243,7 +243,7 @@ export class LeaseProvider implements AsyncDisposable {
     return await this.#keep(this.#stores, key, () => {
       const opened = (async () => await open())()
       const inTime = this.#inTime(opened, `the store shared as '${shownValue(key)}'`, details)
-      // A store that opens too late has no user.
+      // A store that opens too late is closed, because nobody uses it.
       inTime.catch(() =>
         opened.then(
           (store) => this.#end(store, (late) => late.close()),
@@ -254,7 +254,7 @@ export class LeaseProvider implements AsyncDisposable {
     })
   }
 
-  /** Once for each path, however many leases it makes. */
+  /** Warns once for each path, however many leases are made from it. */
   #warnOfUnknownKeys(lease: string, block: string, factory: LeaseFactory, others: readonly string[]): void {
     if (this.#checked.has(block)) return
     this.#checked.add(block)

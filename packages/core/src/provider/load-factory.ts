@@ -101,7 +101,7 @@ function factoryOf(value: unknown, what: string): LeaseFactory {
   )
 }
 
-/** Also a class that extends the `Lease` of another copy of this package: its instances are checked when they are made. */
+/** Whether a value is a subclass of `Lease`, also of another copy of this package: its instances are checked when made. */
 function isLeaseClass(value: unknown): value is new (settings: LeaseSettings) => Lease {
   if (typeof value !== 'function') return false
   const prototype: unknown = value.prototype

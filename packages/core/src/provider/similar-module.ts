@@ -5,7 +5,7 @@ import { suggestionFor } from '../errors/suggestion.js'
 
 const SCOPE = '@leasehold'
 
-/** An installed package that somebody may mean who wrote `specifier`: one with a similar name, or `local` for our own. */
+/** An installed package that the writer of `specifier` may have meant: a similar name, or our own package `local`. */
 export function similarPackage(specifier: string): string | undefined {
   const [scope = ''] = /^@[^/]+(?=\/)/.exec(specifier) ?? []
   const folders = foldersUpwards(process.cwd()).map((folder) => join(folder, 'node_modules'))
@@ -19,7 +19,7 @@ export function similarPackage(specifier: string): string | undefined {
   return specifier.includes('/') ? undefined : suggestionFor(`${SCOPE}/${specifier}`, own)
 }
 
-/** The path of a file with a similar name beside a file that does not exist. */
+/** The path of a file in the same folder whose name is similar to that of a file that does not exist. */
 export function similarFile(location: string): string | undefined {
   const path = fileURLToPath(location)
   const folder = dirname(path)

@@ -39,13 +39,13 @@ async function startThread(): Promise<StoreThread> {
   return new HeartbeatThread()
 }
 
-/** The leases of a provider whose heartbeats are sent by a thread. They have one thread for all. */
+/** The leases of a provider whose heartbeats are sent by a thread. All of them share one thread. */
 export class ThreadedLeases {
   /** Loaded for the first of them. */
   #thread: Promise<StoreThread> | undefined
 
   /**
-   * The lease that the factory would make, with its store and its engine in the thread. `factories`: those that the
+   * The lease that the factory would make, over a store that is open in the thread. `factories`: those that the
    * `lease-class` may name, but a thread cannot load. `file`: where the `lease-class` was given.
    */
   async create(

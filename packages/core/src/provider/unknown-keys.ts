@@ -71,7 +71,7 @@ function besideFallback(config: ConfigSource | object, path: string): UnknownKey
       return []
     return pathsOfValues(name, value).flatMap((keys) => {
       const isMisspelled = keys.length > 1 && suggestionFor(name, [DEFAULT_PATH.slice(ROOT.length + 1)]) !== undefined
-      // A block with a short name of its own is not half of a key.
+      // Several keys are one key that was parted only if they spell it together: a block may have a short name.
       const isKey = keys.length === 1 || sameWord(keys.join('-'), engineKeys) !== undefined
       if (!isMisspelled && !isKey) return []
       const meant = keyMeantBy(isMisspelled ? keys.slice(1) : keys, engineKeys, true)

@@ -6,10 +6,10 @@ import type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal-str
 /** How many attempts at the p99 latency must fit between the heartbeat and the end of validity. */
 const ATTEMPTS = 3
 
-/** The extra time of an attempt above the p99, and the pauses between attempts. */
+/** By which factor an attempt may take longer than the p99. The pauses between attempts are part of that. */
 const SLACK = 1.5
 
-/** Below this no attempt is cut off: a pause of the garbage collector alone may take it. Milliseconds. */
+/** No latency makes the time limit shorter than this: a pause of the garbage collector alone may take it. Milliseconds. */
 const LEAST_ATTEMPT = 50
 
 /** With fewer latencies than this, an attempt is assumed to need the whole operation timeout. */
@@ -19,8 +19,8 @@ const LEAST_SAMPLES = 8
 const WINDOW = 256
 
 /**
- * Renews as late as leaves room for three attempts at the p99 of the observed latencies. It keeps observations: use one
- * instance to all leases of a store to let them learn together.
+ * Renews as late as possible, with room for three attempts at the p99 of the observed latencies. An instance keeps
+ * observations: give the same one to all leases of a store, so that they learn together.
  */
 export function adaptiveStrategy(): RenewalStrategy {
   const latencies = new LatencyWindow()

@@ -26,7 +26,7 @@ export function toMilliseconds(key: string, value: unknown): number {
   )
 }
 
-/** In milliseconds; `undefined` where it is no duration. */
+/** The duration in milliseconds; `undefined` if the value is no duration. */
 export function durationOf(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isNaN(value) ? undefined : value
   if (value === 'infinite' || value === 'infinity') return Number.POSITIVE_INFINITY

@@ -5,7 +5,7 @@ export type SelfFenceMode = 'exit' | 'kill'
 
 export const SELF_FENCES: readonly SelfFenceMode[] = ['exit', 'kill']
 
-/** Below this ttl, the times below would leave too little of it. Milliseconds. */
+/** The least ttl of a self-fenced lease: the times below would leave too little of a shorter one. Milliseconds. */
 export const LEAST_FENCED_TTL = 1_000
 
 /** The time to acknowledge a loss, as a part of the ttl and in milliseconds. */

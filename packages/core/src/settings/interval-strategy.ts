@@ -1,9 +1,9 @@
 import type { HeartbeatPlan, RenewalStrategy, RenewalTimes } from './renewal-strategy.js'
 
-/** How much of a waiting time the jitter may take off, so that holders drift apart that renewed together. */
+/** The part of a waiting time that the jitter may take off, so that holders that renewed together drift apart. */
 const JITTER = 0.05
 
-/** Akka's: a heartbeat every `heartbeatInterval`. The default. */
+/** Akka's strategy, and the default: a heartbeat every `heartbeatInterval`. */
 export function intervalStrategy(): RenewalStrategy {
   return { name: 'interval', check, plan: planInterval }
 }

@@ -39,7 +39,7 @@ export interface LeaseSettingsOptions {
   readonly options?: Readonly<Record<string, unknown>> | undefined
 }
 
-/** Akka's. */
+/** Akka's default, in milliseconds. */
 const DEFAULT_RETRY_INTERVAL = 5_000
 
 /** The settings of a lease. Validated when built: throws a `LeaseNameError` or a `LeaseConfigurationError`. */
@@ -103,7 +103,7 @@ function checkedSelfFence(mode: SelfFenceMode, { heartbeatTimeout }: TimeoutSett
   )
 }
 
-/** The signs of life are not more frequent than is needed for this. Milliseconds. */
+/** The least `unresponsiveAfter`: no sign of life comes more often than it needs. Milliseconds. */
 const LEAST_UNRESPONSIVE_AFTER = 100
 
 function checkedUnresponsiveAfter(duration: number): number {

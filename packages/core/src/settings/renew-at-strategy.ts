@@ -20,9 +20,8 @@ export interface RenewAt {
 const SLACK = 1.25
 
 /**
- * Renews at this part of the ttl, or shortly before: by 5 % of that time for the jitter, and by up to 6 % so that leases of
- * one process are renewed together. Throws a `LeaseConfigurationError` unless
- * 0 < renewAt < 1.
+ * Renews at this part of the ttl, or shortly before: up to 5 % of that time earlier by jitter, and up to 6 % earlier so
+ * that leases of one process are renewed together. Throws a `LeaseConfigurationError` unless 0 < renewAt < 1.
  */
 export function renewAtStrategy({ renewAt, ...others }: RenewAt): RenewalStrategy {
   const unknown = faultOfNames('strategy', others, ['renewAt'])
@@ -67,9 +66,9 @@ function roomAfter(renewAt: number, heartbeatTimeout: number): number {
   return validityOf(heartbeatTimeout) - renewAt * heartbeatTimeout
 }
 
-/** The ttl for which the room after the renewal point is that of the attempts. */
+/** The ttl for which the room after the renewal point is just enough for the attempts. */
 function leastTimeout(renewAt: number, operationTimeout: number): number {
-  // The validity of one millisecond more, without the margin.
+  // The room that one millisecond more of the ttl adds.
   const gained = validityOf(1) - validityOf(0) - renewAt
   return gained > 0 ? (roomForAttempts(operationTimeout) - validityOf(0)) / gained : akkaTimes({}).heartbeatTimeout
 }

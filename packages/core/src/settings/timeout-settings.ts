@@ -31,7 +31,7 @@ export interface TimeoutOptions {
   readonly strategy?: 'interval' | 'eager' | 'lazy' | 'adaptive' | 'manual' | RenewAt | RenewalStrategy | undefined
 }
 
-/** The margin and the drift leave nothing worth having of a shorter ttl. */
+/** In milliseconds. The margin and the drift would leave hardly any validity of a shorter ttl. */
 const LEAST_HEARTBEAT_TIMEOUT = 100
 
 const optionNames: OptionNames<TimeoutOptions> = {

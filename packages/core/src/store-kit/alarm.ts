@@ -1,7 +1,7 @@
 import type { StoreCall } from '../store/store-call.js'
 import type { Clock } from '../time/clock.js'
 
-/** Ends the pauses between the looks of one observer early: when it rings, and for good when the call is aborted. */
+/** Ends the pauses of one observer early: one of them when it rings, and all when the call is aborted. */
 export class Alarm {
   readonly #clock: Clock
   readonly #call: StoreCall

@@ -9,7 +9,7 @@ export function backoff(failures: number, first: number, longest: number, random
   return Math.min(first * 2 ** failures, longest) * (0.5 + 0.5 * random())
 }
 
-/** The pause after `failures` failures, from 1 on, of a store that is asked again for as long as it takes: a twentieth of `longest` at first. */
+/** The pause before a failed store is asked again, after `failures` (1 or more): at first a twentieth of `longest`. */
 export function outageBackoff(failures: number, longest: number, random: () => number): number {
   return backoff(failures - 1, Math.max(longest / 20, SHORTEST_PAUSE), longest, random)
 }

@@ -89,7 +89,7 @@ export class Fence {
     )
   }
 
-  /** Sends requests with a call that the signal aborts. `aborts`: those of the guard. */
+  /** Sends requests with a call that the signal aborts. `aborts`: the listeners of the guard. */
   async send<T>(aborts: AbortListeners, request: (call: AbortableCall) => Promise<T>, timeout?: number): Promise<T> {
     const { signal } = this
     const call = new AbortableCall(timeout)

@@ -1,10 +1,10 @@
 import { AbortableCall, type StoreCall } from '../store/store-call.js'
 import type { Clock } from '../time/clock.js'
 
-/** Timers may be early by a part of a millisecond. */
+/** How many milliseconds an alarm is set later, because timers may be early by a part of one. */
 const AFTER_ALARM = 2
 
-/** An alarm is later by less than this part of the time until then. */
+/** An alarm is later by less than the time until then divided by this. */
 const LATER_PART = 1_024
 
 /** How many messages are kept that came before there was a listener. */
@@ -57,8 +57,8 @@ export class MessageListeners {
   }
 
   /**
-   * Like `listen`, for a message that the server sends only after a registration, which expires there. So it is made again
-   * after each pause, in milliseconds. `register` resolves with whether the message is due already.
+   * Like `listen`, for a message that the server sends only after a registration. A registration expires, so it is made
+   * again after each pause, in milliseconds. `register` resolves with whether the message is due already.
    */
   async *listenRegistered(
     message: string,
@@ -90,7 +90,7 @@ export class MessageListeners {
     }
   }
 
-  /** Notifies the listeners of a message, or the next one if there is none. */
+  /** Notifies the listeners of a message. If there is none, the next listener is notified. */
   notify(message: string): void {
     const listeners = this.#listeners.get(message)
     if (listeners !== undefined) {
@@ -102,15 +102,15 @@ export class MessageListeners {
     if (this.#early.size > EARLY_MESSAGES) this.#early.delete(oldest)
   }
 
-  /** For the time after a gap, in which messages may have been lost. */
+  /** Notifies all listeners after a gap in which messages may have been lost. */
   notifyAll(): void {
     for (const listeners of this.#listeners.values()) for (const listener of listeners) listener()
   }
 
   /**
-   * Notifies the listeners of a message after a number of milliseconds, in place of an earlier alarm: a server sends nothing when
-   * a lease expires. `Infinity` sets none. Far alarms are up to a thousandth later, so that those of many leases come
-   * together: their claims then share requests.
+   * Notifies the listeners of a message after a number of milliseconds, in place of an earlier alarm: a server sends
+   * nothing when a lease expires. `Infinity` sets none. Far alarms are up to a thousandth later, so that those of many
+   * leases come together: their claims then share requests.
    */
   setAlarm(message: string, after: number): void {
     this.cancelAlarm(message)

@@ -53,7 +53,7 @@ export class ProviderOptions<const D extends OptionDeclarations = OptionDeclarat
     this.declarations = declarations
   }
 
-  /** In the camel case of the code. */
+  /** The names of the options, in the camel case of the code. */
   get keys(): readonly (keyof D & string)[] {
     return Object.keys(this.declarations)
   }

@@ -17,7 +17,7 @@ export interface RequestTransport<Q, A> {
    * `call` is aborted when no caller waits any more: the request then counts no longer.
    */
   readonly send: (operations: readonly Operation<Q, A>[], call: StoreCall) => Promise<void>
-  /** Whether an error of a shared request may be that of one operation, while nothing was done of the others. */
+  /** Whether an error of a shared request may come from one operation, while nothing was done for the others. */
   readonly isOfOne: (error: unknown) => boolean
   /** The pause before an operation is repeated, in milliseconds; none unless given. */
   readonly pause?: (repeats: number) => number
@@ -45,7 +45,7 @@ export class Operation<Q, A> {
   repeats = 0
   /** @internal The request that it is part of. */
   request: Request<Q, A> | undefined
-  /** @internal What becomes of it when its request has ended. */
+  /** @internal How the operation goes on when its request has ended. */
   next: 'fail' | 'again' | 'alone' = 'fail'
 
   constructor(
@@ -117,7 +117,7 @@ class Request<Q, A> {
     for (const operation of operations) operation.request = this
   }
 
-  /** No caller waits for it any more. Others may go, also where the server does not end it. */
+  /** Gives up a request that no caller waits for. Others may go, even if the server does not end this one. */
   abandon(reason: unknown): void {
     this.call.abort(reason)
     this.#onEnd(this)
@@ -148,7 +148,7 @@ export class Requests<Q, A> {
     this.#clock = clock
   }
 
-  /** Rejects at once with the reason of the abort. `isAlone`: the operation shares no request. */
+  /** Sends an operation. Rejects with the reason as soon as the call is aborted. `isAlone`: it shares no request. */
   run(query: Q, call: StoreCall, isAlone = false): Promise<A> {
     return new Promise((resolve, reject) => {
       const operation = new Operation<Q, A>(query, call, isAlone, resolve, reject)
@@ -156,7 +156,7 @@ export class Requests<Q, A> {
     })
   }
 
-  /** Sends an operation in a request of its own at once: it passes those that wait, and does not count. */
+  /** Sends an operation in a request of its own at once: it passes those that wait, and does not count towards `most`. */
   runAtOnce(query: Q, call: StoreCall): Promise<A> {
     return new Promise((resolve, reject) => {
       const operation = new Operation<Q, A>(query, call, true, resolve, reject)

@@ -40,7 +40,7 @@ export class StoreChecks {
     return true
   }
 
-  /** That the store is open and the call was not aborted. */
+  /** Checks that the store is open and the call was not aborted. */
   usable(call?: StoreCall): void {
     if (this.#closing.signal.aborted) throw closedError(this.#kind)
     if (call?.aborted === true) throw call.signal.reason

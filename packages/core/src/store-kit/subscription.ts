@@ -60,7 +60,7 @@ export class Subscription {
     return this.#opening
   }
 
-  /** Has it opened without waiting for that. After a failure, the pause is kept. */
+  /** Begins to open it, without waiting. After a failure, the pause is kept. */
   openSoon(): void {
     if (this.#cancelRetry === undefined) this.opened().catch(() => {})
   }

@@ -2,9 +2,9 @@ import { shownValue } from '../errors/shown-value.js'
 
 /** The format of `crypto.randomUUID()`, which .NET calls D. */
 const hyphenated = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** N. */
+/** The format N of .NET: digits only. */
 const digits = /^([0-9a-f]{8})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{4})([0-9a-f]{12})$/i
-/** B and P. */
+/** The formats B and P of .NET: in braces, or in parentheses. */
 const bracketed = /^(?:\{(.+)\}|\((.+)\))$/
 
 /** Whether a value is a GUID as stores get it: in the format of `crypto.randomUUID()`. */
@@ -13,8 +13,8 @@ export function isGuid(value: unknown): value is string {
 }
 
 /**
- * A GUID of any format of .NET, which are those of the lease ids of Azure, in the format of `crypto.randomUUID()` and in lower
- * case, so that two spellings are one id. `undefined` if it is no GUID.
+ * Returns a GUID in the format of `crypto.randomUUID()` and in lower case, so that two spellings are one id; `undefined` if
+ * the value is no GUID. It may have any format of .NET, as the lease ids of Azure do.
  */
 export function normalGuid(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined

@@ -48,7 +48,7 @@ export function encodeLeaseName(name: string, alphabet: NameAlphabet): string {
   const { allows, escape: mark, maxLength } = alphabet
   const bytes = Buffer.from(name)
   let encoded = ''
-  // Heartbeats encode names: a string for each run of plain characters, because one for each character is slow.
+  // Heartbeats encode names, so it must be fast: one string for each run of plain characters, not for each character.
   let run = 0
   for (let place = 0; place < bytes.length; place += 1) {
     const byte = bytes.readUInt8(place)

@@ -36,8 +36,8 @@ export function isLocked<R extends Pick<LeaseRecord, 'state'>>(
 export type LeaseDuration = 'fixed' | 'infinite'
 
 /**
- * What a store keeps for a name: the last grant and where it stands in its life cycle. `owner` and `grantId` are empty
- * if the name is locked and the store does not know the holder.
+ * The record that a store keeps for a name: the last grant, and where it stands in its life cycle. `owner` and `grantId`
+ * are empty if the name is locked and the store does not know the holder.
  */
 export interface LeaseRecord extends Omit<Grant, 'ttl'> {
   /** As in `Grant`; absent if the name is locked and the store does not know the ttl of the holder. */
@@ -48,8 +48,8 @@ export interface LeaseRecord extends Omit<Grant, 'ttl'> {
   /** While the name is locked: the metadata that the holder found, where the store keeps it. */
   readonly previous?: Metadata
   /**
-   * Milliseconds until the lock can end by itself, where the store knows: of a `leased` record the time left of the
-   * ttl, of a `breaking` one that of the break period. `Infinity` for a lease that does not expire.
+   * Milliseconds until the lock can end by itself, if the store knows: for a `leased` record the time left of the ttl, for
+   * a `breaking` record the time left of the break period. `Infinity` for a lease that does not expire.
    */
   readonly remaining?: number
   /**
@@ -58,12 +58,12 @@ export interface LeaseRecord extends Omit<Grant, 'ttl'> {
    */
   readonly duration?: LeaseDuration
   /**
-   * When the lock can end by itself, in milliseconds since 1970 by the wall clock of the machine that read the record:
-   * `remaining` after the instant at which the read was sent, never a time that another machine wrote. In results of
+   * When the lock can end by itself, in milliseconds since 1970 by the wall clock of the machine that read the record: the
+   * instant at which the read was sent plus `remaining`, never a time that another machine wrote. Present in results of
    * `readLease`, `listLeases`, `watchLease` and `lease.holder()`, while the name is locked and the store knows `remaining`;
    * `Infinity` for a lease that does not expire. An estimate for display: each heartbeat moves it on, a release or a break
-   * ends the lock earlier, a step of the wall clock makes it wrong, and a record of a listing may have waited in its page. Decide nothing by it: use `acquire({ wait })`, or
-   * `checkLease()` of your own lease.
+   * ends the lock earlier, a step of the wall clock makes it wrong, and a record of a listing may have waited in its page.
+   * Decide nothing by it: use `acquire({ wait })`, or `checkLease()` of your own lease.
    */
   readonly expiresAt?: number
   /**
@@ -183,7 +183,7 @@ function durationFrom(value: unknown): number | undefined {
   return typeof value === 'number' && value >= 0 ? value : undefined
 }
 
-/** A number of times. */
+/** Whether a value is a valid count. */
 export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
 }

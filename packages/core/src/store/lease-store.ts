@@ -17,8 +17,8 @@ export interface StoreLimits {
    */
   readonly metadata?: number
   /**
-   * Whether `remaining` of a record is what this process has still to observe: another challenger may have observed more,
-   * and be granted the name earlier. As in stores over a compare-and-set register.
+   * Whether `remaining` of a record is the time for which this process has still to observe it, as in stores over a
+   * compare-and-set register. Another challenger may have observed it for longer, and be granted the name earlier.
    */
   readonly observed?: boolean
   /**
@@ -75,8 +75,8 @@ export type AcquireOutcome =
 export type RenewRefusal = 'taken' | 'broken' | 'deleted' | 'expired'
 
 /**
- * `holder`: who has the name now. With `taken`, the record of the refused grant itself says that another program removed its
- * owner, and that the name stays locked for others: the engine then releases the grant.
+ * `holder`: the record of the present holder. With `taken`, it may be the record of the refused grant itself: another
+ * program removed its owner, and the name stays locked for others. The engine then releases the grant.
  */
 export type RenewOutcome =
   | { readonly renewed: true }

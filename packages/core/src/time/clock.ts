@@ -1,5 +1,5 @@
 /**
- * Where all code here takes time and timers from, so that tests can own time.
+ * The source of time and timers for all code here, so that tests can control time.
  *
  * Every instant is a number of milliseconds on one monotonic axis, with suspended time counted.
  */

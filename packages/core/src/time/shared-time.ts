@@ -1,7 +1,7 @@
 import { machineTime } from './machine-clock.js'
 import { BOOT_STEP, bootOffset, leadOf, systemClock } from './system-clock.js'
 
-/** The signs of life of the user, and of the heartbeat thread: instants. Then how long the machine was suspended. In nanoseconds. */
+/** The words: the last signs of life of the user and of the heartbeat thread, and the suspended time. In nanoseconds. */
 const WORDS = 3
 const USER = 0
 const THREAD = 1
@@ -19,9 +19,9 @@ export function createTimeMemory(): TimeMemory {
 }
 
 /**
- * The time in milliseconds, the same in all threads of a process. Their `performance.now` may begin at different instants, but the
- * monotonic clock of the machine is the same for all. When one thread has seen that the machine was suspended, all count it:
- * otherwise a thread that has not seen it would take a deadline of another for later than it is.
+ * The time in milliseconds, the same in all threads of a process. Their `performance.now` may begin at different instants,
+ * but the monotonic clock of the machine is the same for all. When one thread has seen that the machine was suspended, all
+ * count it: otherwise a thread that has not seen it would take a deadline of another for later than it is.
  */
 export class SharedTime {
   /** See {@link TimeMemory.bootOffset}. */
@@ -34,7 +34,7 @@ export class SharedTime {
   /** The suspended time between the making of the memory and the beginning in this thread. */
   readonly #missed: number
 
-  /** `role`: an error of the two clocks' comparison makes a deadline earlier for its reader, and for its writer too. */
+  /** `role`: an error in the comparison of the two clocks makes a deadline earlier, for its reader as for its writer. */
   constructor(memory: TimeMemory, role: 'reader' | 'writer') {
     this.bootOffset = memory.bootOffset
     this.#words = new BigInt64Array(memory.words)
@@ -46,7 +46,7 @@ export class SharedTime {
     this.#missed = ahead > BOOT_STEP ? ahead + BOOT_STEP : 0
   }
 
-  /** Monotonic, suspend counted. */
+  /** The present time: monotonic, with suspended time counted. */
   now(): number {
     const own = ownTime() + this.#offset
     const seen = suspendedTime() - this.#before + this.#missed
@@ -107,7 +107,7 @@ function ownTime(): number {
   return systemClock.now() - suspendedTime()
 }
 
-/** As of the last look at the system clock. */
+/** The suspended time that the system clock of this thread had counted when it was last read. */
 function suspendedTime(): number {
   return systemClock.suspended?.() ?? 0
 }

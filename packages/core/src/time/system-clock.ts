@@ -38,9 +38,9 @@ const systemReadings: ClockReadings = {
 }
 
 /**
- * A clock over the machine's own. Suspended time is the time that the boot clock counted and the monotonic clock did not. Reading
- * the boot clock costs microseconds, so it is read only when the wall clock has moved against the monotonic one since
- * the last look: after a suspend it always has, and after a step of the wall clock the look finds nothing.
+ * A clock over the machine's own. Suspended time is the time that the boot clock counted and the monotonic clock did not.
+ * Reading the boot clock costs microseconds, so it is read only when the wall clock has moved against the monotonic one
+ * since the last look: after a suspend it always has, and after a step of the wall clock the look finds nothing.
  */
 export function createSystemClock(readings: ClockReadings = systemReadings): Clock {
   const names = { monotonic: true, wall: true, boot: true, schedule: true, isVirtual: true } as const
@@ -57,8 +57,8 @@ export function createSystemClock(readings: ClockReadings = systemReadings): Clo
     if (Math.abs(seen - offset) > LOOK_ABOVE) {
       offset = seen
       const ahead = leadOf(boot, monotonic).least - bootOffset
-      // Within the step of the boot clock it cannot be distinguished from rounding; above it, the whole step is counted, for
-      // to count too much ends a validity early, which is safe.
+      // A difference within the step of the boot clock may be rounding. Above it, one step more is counted: counting too
+      // much ends a validity early, which is safe.
       if (ahead > BOOT_STEP) suspended = Math.max(suspended, ahead + BOOT_STEP)
     }
     return instant + suspended

@@ -60,7 +60,7 @@ export function guardClock(clock: Clock, report: (error: unknown) => void): Cloc
   }
 }
 
-/** A source of chance of the user; the middle where it fails. */
+/** The random numbers of a source that the user gave; 0.5 if the source fails. */
 export function guardRandom(random: () => number, report: (error: unknown) => void): () => number {
   return () => {
     const drawn = numberFrom(random, 'random()', report)

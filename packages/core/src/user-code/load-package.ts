@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 
-/** Imports a module. Where packages do not see one another's, the application still sees those that it installed. */
+/** Imports a module. If this package does not see it, the application may: it sees all packages that it installed. */
 export async function importFound(location: string, specifier: string): Promise<Record<string, unknown>> {
   return await import(location).catch((error: unknown) => {
     const own = isMissing(error, specifier) ? findInApplication(specifier) : undefined

@@ -20,7 +20,7 @@ export const defaultLogger: Logger = {
   error: warnProcess,
 }
 
-/** Logs, with control characters of the message escaped. A logger of the user that fails is replaced by a process warning, so that the message is not lost. */
+/** Logs a message with its control characters escaped. If the user's logger fails, a process warning has the message. */
 export function logSafely(logger: Logger, level: keyof Logger, message: string, details?: unknown): void {
   const shown = shownLines(message)
   callGuarded(
