@@ -21,14 +21,14 @@ interface KeyedLeasesOptions extends CreateLeaseOptions {
 export class KeyedLeases {
   readonly store: LeaseStore
   readonly clock: Clock
-  /** Those of every lease, but for the name. */
+  /** The settings of every lease, except for the name. */
   readonly settings: LeaseSettings
   readonly #name: string | undefined
   readonly #environment: StoreLeaseEnvironment
   readonly #kept = new Map<string, { readonly lease: StoreLease; users: number }>()
   readonly #onCreated: (key: string, lease: StoreLease) => void
 
-  /** `usualName`: for errors, where no name is given. Throws a `LeaseConfigurationError` if an option is invalid. */
+  /** `usualName`: the name in errors if none is given. Throws a `LeaseConfigurationError` if an option is invalid. */
   constructor(
     store: LeaseStore,
     { name, ...options }: KeyedLeasesOptions,

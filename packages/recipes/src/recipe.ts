@@ -142,7 +142,7 @@ export abstract class Recipe<Events extends RecipeEvents & Record<keyof Events, 
     else logSafely(this.logger, 'warn', `${this.#subject}: ${line}`)
   }
 
-  /** @internal Its failures and outages are those of the recipe. The lease itself logs the outages of its waits. */
+  /** @internal Reports failures and outages of the lease as the recipe's. The lease logs the outages of its waits. */
   protected readonly watch = (lease: StoreLease): StoreLease =>
     lease
       .on('error', (error) => this.report(error))

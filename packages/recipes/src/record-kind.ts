@@ -5,7 +5,7 @@ import type { RecipeKind } from './read-recipe.js'
 /** The key of the metadata that says which recipe has written a record. */
 const KEY = 'recipe'
 
-/** Metadata that name their recipe, so that no other recipe takes them to be its own. */
+/** Metadata that name their recipe, so that no other recipe takes them for its own. */
 export function ofRecipe<M extends Metadata>(recipe: RecipeKind, metadata: M): M & Metadata {
   return { [KEY]: recipe, ...metadata }
 }

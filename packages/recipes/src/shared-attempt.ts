@@ -24,12 +24,12 @@ export class SharedAttempt extends SharedCallers {
     return Math.max(...this.all.map(({ until }) => until))
   }
 
-  /** For how long that caller still waits, in milliseconds. */
+  /** For how long the caller that waits longest still waits, in milliseconds. */
   get remaining(): number {
     return Math.max(0, this.until - this.#clock.now())
   }
 
-  /** That of the first caller that gave any. */
+  /** The metadata of the first caller that gave any. */
   get metadata(): Metadata | undefined {
     return this.all.find(({ options }) => options.metadata !== undefined)?.options.metadata
   }
@@ -44,7 +44,7 @@ export class SharedAttempt extends SharedCallers {
     return caller
   }
 
-  /** Answers these callers, which were taken out, or all that are left. */
+  /** Answers these callers, which were taken out before, or all callers that are left. */
   settle(outcome: Outcome, callers = this.takeAll()): void {
     for (const caller of callers) {
       if ('error' in outcome) caller.reject(outcome.error)

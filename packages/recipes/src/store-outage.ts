@@ -5,8 +5,8 @@ import { Outage, reasonOf } from '@leasehold/core/internal'
 type Emit = (event: 'unreachable' | 'reachable', ...args: readonly { readonly cause: unknown }[]) => void
 
 /**
- * Notices the outages of a store that a recipe asks again and again. Emits its beginning and its end, and logs one line at its
- * beginning, few later, and one at its end.
+ * Notices the outages of a store that a recipe asks again and again. Emits the beginning and the end of each outage, and
+ * logs one line at the beginning, few later, and one at the end.
  */
 export class StoreOutage {
   readonly #outage = new Outage()

@@ -35,16 +35,17 @@ const optionNames: OptionNames<AllOfOptions> = { name: true, clock: true, logger
 /** The longest name of a lease, in bytes of UTF-8. */
 const LONGEST_NAME = 1_024
 
-/** After the loss of a part during an attempt: the pause before the next round, as a part of the heartbeat interval. */
+/** The pause after a part was lost during an attempt, as a part of the heartbeat interval or the operation timeout. */
 const PAUSE = 0.1
 
 /**
  * Several leases, on any names and stores, that are held together: all or none.
  *
  * Guaranteed: it is valid only while every part is. The parts are acquired in the order of their names, in all processes,
- * so that two of these leases never wait for each other; parts with the same name are in the order of the kinds of their
- * stores, and then in the order in which they are given. A lease over several leases counts as these leases. A part that is refused frees the parts before it. The first loss of a part is the loss of all, is
- * reported once, and frees the other parts. Parts are released in reverse order.
+ * so that two of these leases never wait for each other. Parts with the same name are in the order of the kinds of their
+ * stores, and then in the order in which they are given. A lease over several leases counts as these leases. A part that is
+ * refused frees the parts before it. The first loss of a part is the loss of all, is reported once, and frees the other
+ * parts. Parts are released in reverse order.
  *
  * Not guaranteed: that other code does not hold a part meanwhile; protect each resource with the token of its part. A part
  * that was held before stays held: `release` frees only the parts that this lease has acquired.
@@ -98,8 +99,8 @@ export class AllOf extends Lease {
   }
 
   /**
-   * As of every `Lease`, for all parts together. `wait` is the time for all of them, and `metadata` goes into the record of
-   * each. If a part is lost while others are waited for, all are freed and asked for again within `wait`; after that,
+   * Like `Lease.acquire`, for all parts together. `wait` is the time for all of them, and `metadata` goes into the record
+   * of each. If a part is lost while others are waited for, all are freed and asked for again within `wait`; after that,
    * `acquire` rejects with a `LeaseLostError`. It rejects with the error of a part, and frees the others.
    */
   override acquire(options: AllOfAcquireOptions = {}): Promise<boolean> {
@@ -148,7 +149,7 @@ export class AllOf extends Lease {
     return attempt
   }
 
-  /** Callers that wait for less time than others end their wait by themselves, when the last round should be over. */
+  /** Adds a caller. If it waits for less time than others, its wait ends by itself when its last round should be over. */
   #join(attempt: SharedAttempt, options: AllOfAcquireOptions): Promise<boolean> {
     const { promise } = attempt.join(options)
     const { all, until } = attempt
@@ -258,7 +259,7 @@ export class AllOf extends Lease {
   }
 }
 
-/** The leases without those that are made of several, in the order in which every process acquires them. */
+/** The leases, each lease over several replaced by its parts, in the order in which every process acquires them. */
 function checkedParts(leases: readonly Lease[]): readonly Lease[] {
   if (!Array.isArray(leases) || leases.length === 0) {
     throw new LeaseConfigurationError('AllOf needs a list of leases: give it one at least')
@@ -281,7 +282,7 @@ function checkedParts(leases: readonly Lease[]): readonly Lease[] {
   )
 }
 
-/** Whether two leases exclude each other. Those of a backend of its own may have one name in several backends. */
+/** Whether two leases exclude each other. Leases with backends of their own may have the same name in several backends. */
 function isSame(one: Lease, other: Lease): boolean {
   const store = storeOf(one)
   return one === other || (store !== undefined && store === storeOf(other) && one.settings.name === other.settings.name)

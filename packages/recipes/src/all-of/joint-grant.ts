@@ -38,7 +38,7 @@ export class JointGrant {
     return this.#isOver
   }
 
-  /** Aborted when the grant is over, for pauses of the attempt. */
+  /** The call for pauses of the attempt, aborted when the grant is over. */
   get climbing(): StoreCall {
     return this.#climbing
   }
@@ -78,7 +78,7 @@ export class JointGrant {
     if (invalid !== undefined) void this.#lose(invalid.part, { reason: 'expired' })
   }
 
-  /** From now on it is not valid, and no loss is reported. */
+  /** Ends the grant: from now on it is not valid, and no loss is reported. */
   end(): void {
     this.#isOver = true
     for (const taken of this.#taken) taken.unwatch()
@@ -134,7 +134,7 @@ export class JointGrant {
     }
   }
 
-  /** The callbacks of a lease that stays held would pile up on it: its signal can be left again. */
+  /** Listens to the signal, because it can be left again. Callbacks would pile up on a lease that stays held. */
   #watchSignal(part: Lease): () => void {
     const { signal } = part
     return aborts.add(signal, () => {
@@ -143,11 +143,11 @@ export class JointGrant {
     })
   }
 
-  /** Settles when the work has ended: the self-fence of each part waits for it. */
+  /** Reports the loss of a part. Settles when the work has ended: the self-fence of each part waits for it. */
   #lose(part: Lease, lost: LeaseLost): Promise<unknown> | undefined {
     if (this.loss !== undefined) return this.#ending
     this.#isOver = true
-    // Nothing is left to release.
+    // A lost part need not be released.
     this.#taken = this.#taken.filter((taken) => {
       if (taken.part === part) taken.unwatch()
       return taken.part !== part

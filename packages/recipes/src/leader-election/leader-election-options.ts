@@ -10,7 +10,7 @@ export interface LeaderElectionOptions extends StartedRecipeOptions {
   /**
    * The work of a term. It gets the term: its number, a fencing token to send with each write, and a signal that aborts
    * when the term is to end: at a loss, `resign()` and `stop()`. When it returns or throws, the term ends: an election
-   * without work needs no leader. Without it, this process leads until one of the three.
+   * without work needs no leader. Without this option, a term lasts until a loss, `resign()` or `stop()`.
    */
   readonly onElected?: TermWork | undefined
   /** The metadata of the leader, for everyone who asks who leads, such as an address. */

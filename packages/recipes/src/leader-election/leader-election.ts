@@ -84,8 +84,8 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   }
 
   /**
-   * Whether this process leads now. Synchronous, without I/O: the `checkLease` of its lease, right after a blocked event loop,
-   * a pause or a suspend.
+   * Whether this process leads now. Synchronous, without I/O: the `checkLease` of its lease, which is correct even after a
+   * blocked event loop, a pause or a suspend.
    */
   get isLeader(): boolean {
     return this.#lease.checkLease()
@@ -107,9 +107,9 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   }
 
   /**
-   * Ends the term of this process, if it has one: aborts the signal of the work, waits for the work to end and releases the lease.
-   * The next campaign begins after `resignPause`. Rejects with a `LeaseTimeoutError` if the work has not ended within
-   * `stopTimeout`; the lease is then held until the work ends. Within `onElected`, return instead of awaiting it.
+   * Ends the term of this process, if it has one: aborts the signal of the work, waits for the work to end and releases the
+   * lease. The next campaign begins after `resignPause`. Rejects with a `LeaseTimeoutError` if the work has not ended
+   * within `stopTimeout`; the lease is then held until the work ends. Inside `onElected`, do not await it, but return.
    */
   async resign(): Promise<void> {
     this.#endTerm()
@@ -132,13 +132,12 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   }
 
   /**
-   * Yields the leader, or `undefined` if there is none: first the present state, then each change once. Terms only grow, and
-   * a term that ended does not return; a leader or a vacancy that lasted shortly may be left out. Ends when the signal aborts,
-   * and with `stop()`.
+   * Yields the leader, or `undefined` if there is none: first the present state, then each change once. Terms only grow,
+   * and a term that ended does not return; a leader or a vacancy that lasted shortly may be left out. Ends when the signal
+   * aborts, and with `stop()`.
    *
-   * While the store does not answer, or the record is that of another recipe, the last state stays; the failure is an `error`
-   * event. Throws if asking again is of no
-   * use: the store is closed, or refuses the credentials or the name.
+   * While the store does not answer, or the record is that of another recipe, the last state stays; the failure is an
+   * `error` event. Throws if asking again is of no use: the store is closed, or refuses the credentials or the name.
    */
   async *observe(signal?: AbortSignal): AsyncGenerator<Leader | undefined, void, undefined> {
     const call = new FirstAbort(signal, this.stopping.signal)
@@ -172,7 +171,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     const { metadata, resignPause = this.#usualPause } = this.#options
     let onLost = (_lost: LeaseLost): unknown => undefined
     try {
-      // Also without any metadata: those of the last leader must not stay.
+      // `metadata` is given even if it is empty: the metadata of the last leader must not stay.
       const options = {
         wait: Number.POSITIVE_INFINITY,
         signal: this.stopping.signal,
@@ -190,7 +189,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
       return this.#usualPause
     }
     const { fencingToken, signal } = lease
-    // Lost before the term began, or stopped: the lease is closed then.
+    // The lease was lost before the term began, or the election was stopped: the lease is closed then.
     if (fencingToken === undefined || this.stopping.aborted) return 0
     const term = new TermRun(heldOf(lease, { signal, fencingToken }))
     let endLeading = (): void => {}
@@ -234,7 +233,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
 
   /** Waits for the end of the term or the campaign. Rejects if the work has not ended in time. */
   async #withinLimit(ended: Promise<unknown> | undefined, timeout: number): Promise<void> {
-    // If only the release has not ended: it has a time limit of its own, and reports its failure.
+    // A release that goes on after the work is no failure: it has a time limit of its own, and reports its own failure.
     if (ended === undefined || (await endsWithin(this.clock, timeout, ended)) || this.#term === undefined) return
     const message =
       `election '${this.name}': the work of term ${this.#term.number} has not ended within ${timeout} ms, and its ` +

@@ -29,7 +29,7 @@ const GROWTH = 1.5
 /** The shortest time between two reads, as a part of the usual pause: a watch may yield at every heartbeat. */
 const SHORTEST_PAUSE = 1 / 20
 
-/** The leader is not looked for at the very instant of its expiry, where the store's clock may not be there yet. Milliseconds. */
+/** How long after its expiry a leader is looked for: the store's clock may be a little behind. Milliseconds. */
 const AFTER_EXPIRY = 5
 
 /** The surroundings of an observer. */

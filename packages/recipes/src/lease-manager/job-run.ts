@@ -129,7 +129,7 @@ export class JobRun<J> {
     return typeof metadata?.doneBy === 'string' && metadata.doneIn === this.#options.mark.doneIn
   }
 
-  /** By this call too: its own mark, whose confirmation was lost. */
+  /** The outcome for a mark that was found. It may be our own mark, whose confirmation was lost. */
   #found(key: string, { doneBy }: DoneMark): Outcome {
     return this.#worked.has(key) && doneBy === this.#options.mark.doneBy ? 'done' : 'done-elsewhere'
   }

@@ -115,7 +115,7 @@ export class LeaseManager extends Recipe<LeaseManagerEvents> {
     const startedAt = clock.now()
     this.throwIfStopped()
     return await this.#leases.use(name, async (lease) => {
-      // A wait takes few requests, and must not keep others from theirs.
+      // Only the first request counts towards `concurrency`: a wait takes few requests, and must not hold up others.
       const once = wait > 0 ? { ...withoutPreempt, wait: 0 } : options
       if (await this.#inFlight.run(() => lease.acquire(once))) return lease
       const left = wait - (clock.now() - startedAt)

@@ -74,7 +74,7 @@ export class Assignment {
   readonly #lease: StoreLease
   readonly #claiming = new AbortableCall()
   readonly #working = new AbortableCall()
-  /** The time of the work after the end, in milliseconds, where that is not `stopTimeout`. */
+  /** How long the work may go on after the end, in milliseconds, if that is not `stopTimeout`. */
   #limit: number | undefined
   #state: 'claiming' | 'held' | 'draining' | 'lost' = 'claiming'
   /** Settles when the work has ended, which may be after its time. */

@@ -4,7 +4,7 @@ import type { Share } from './share.js'
 export interface Member {
   /** The number of its place in the group: different for each member. */
   readonly place: number
-  /** The number of partitions that it was given: it knows those with smaller numbers, and owns no others. */
+  /** The number of partitions in its options: it knows the partitions with smaller numbers, and owns no others. */
   readonly partitions: number
   /** It gives up all of its partitions and takes no others. */
   readonly isLeaving: boolean
@@ -94,7 +94,7 @@ function planOf(self: Member, others: readonly Member[]): readonly Planned[] {
   return plan
 }
 
-/** Gives each of the members a row of the free partitions, so that the fewest partitions become more first. */
+/** Gives each member a row of the free partitions: each partition counts for the member that has the fewest so far. */
 function divide(free: readonly number[], members: readonly Planned[]): void {
   const counts = members.map(countOf)
   for (let given = 0; given < free.length; given += 1) {
@@ -121,7 +121,7 @@ function moveOne(plan: readonly Planned[], numbers: readonly number[]): boolean 
   return false
 }
 
-/** The member with the fewest partitions among those with this number of them. */
+/** The member with the fewest partitions among those whose `partitions` is this number. */
 function takerOf(plan: readonly Planned[], number: number): Planned | undefined {
   let least: Planned | undefined
   for (const member of plan) {
@@ -131,7 +131,7 @@ function takerOf(plan: readonly Planned[], number: number): Planned | undefined 
   return least
 }
 
-/** The member with the most partitions among those that have one below this number; first if it does not hold that one yet. */
+/** The member with the most partitions that has one below this number. Of equals, one that does not hold that one yet. */
 function giverOf(plan: readonly Planned[], number: number): Planned | undefined {
   let most: Planned | undefined
   let isHeld = true

@@ -71,7 +71,7 @@ export class Membership {
       next = Math.max(next, place + 1)
     }
     for (let attempt = 0; attempt < ATTEMPTS && !signal.aborted; attempt += 1) {
-      // Many may join at the same time: the more are refused, the more places they try.
+      // Many may join at the same time: after each refusal, the choice is among twice as many places.
       const [place = next + Math.floor(random() * 2 ** attempt)] = free.splice(Math.floor(random() * free.length), 1)
       const lease = createLease(store, `${this.#prefix}${place}`, leaseOptions)
       const metadata = this.#metadataOf(share, false)
@@ -121,7 +121,7 @@ export class Membership {
     return isLeaving ? { ...metadata, leaving: 'true' } : metadata
   }
 
-  /** The number of partitions in the record of a member; our own where the record has none that is possible. */
+  /** The number of partitions in the record of a member; our own if the record has no possible number. */
   #numberIn(text: string | undefined): number {
     const { store, partitions } = this.#options
     const number = /^[1-9]\d{0,8}$/.test(text ?? '') ? Number(text) : partitions

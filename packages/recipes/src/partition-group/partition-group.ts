@@ -70,7 +70,7 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
   readonly #assignments = new Map<number, Assignment>()
   /** The partitions that this worker claims. */
   #claims: readonly number[] = []
-  /** Those of the workers that were seen in the last round. */
+  /** The other numbers of partitions that workers had in the last round. */
   #otherNumbers: ReadonlySet<number> = new Set()
   #leaving: Promise<void> | undefined
 

@@ -8,7 +8,7 @@ export interface Share {
   readonly draining: readonly number[]
 }
 
-/** `n`: nothing to do with it. Two bits hold any of these. */
+/** One letter for each state of a partition: none, held, claimed, draining. Two bits hold any of these. */
 const LETTERS = 'nhcd'
 
 /** Marks a share that is written as two bits for each partition. */

@@ -11,8 +11,8 @@ import { checkForeignKeys } from '../slots/turnstile-record.js'
 
 export interface ReadWriteLeaseOptions extends RecipeOptions {
   /**
-   * How many may read at the same time: a whole number from 1 to 100,000. A writer looks at one record for each. If instances were
-   * made with different numbers, the number of the one that was granted last for the first time counts for all of them.
+   * How many may read at the same time: a whole number from 1 to 100,000. A writer looks at one record for each. If
+   * instances were made with different numbers, the number of the one that got its first grant last counts for all of them.
    */
   readonly readers: number
 }
@@ -66,7 +66,7 @@ export class ReadWriteLease extends Recipe {
   }
 }
 
-/** A writer keeps the turnstile, so that nobody enters, and has seen every slot empty since it has it. */
+/** A writer holds the turnstile, so that nobody enters, and has seen every slot empty since it took the turnstile. */
 class ExclusiveLease extends EnteredLease {
   protected override async enter(request: EntryRequest): Promise<Entry | undefined> {
     const { turnstile } = this
@@ -78,13 +78,13 @@ class ExclusiveLease extends EnteredLease {
     try {
       const record = await turnstile.read(held)
       const staying = turnstile.stay(held, record, metadata)
-      // Without metadata of the user it only saves time: a holder that cannot write it is about to lose the turnstile.
+      // Without metadata of the user, this only saves time: a holder that cannot write is about to lose the turnstile.
       if (metadata === undefined) staying.catch(() => {})
       else await staying
       const slots = Array.from({ length: record.slots }, (_, slot) => slot)
       const isEmpty = await this.#emptied(held.signal, slots, request)
       const { fencingToken } = held
-      // Whether it is valid, the grant looks at it again.
+      // Its validity is checked again before it is granted.
       if (isEmpty && fencingToken !== undefined) entry = { lease: held, fencingToken }
       return entry
     } finally {

@@ -33,11 +33,11 @@ const LONGEST_SLEEP = 30_000
 /** How much the wall clock has to go back until that counts as a step, in milliseconds. */
 const SMALLEST_STEP = 1_000
 
-/** How often an undecided tick is looked at: a part of the ttl, and the longest pause in milliseconds. */
+/** An undecided tick is looked at this many times in a ttl, with pauses of `LONGEST_PAUSE` milliseconds at most. */
 const LOOKS_PER_TTL = 10
 const LONGEST_PAUSE = 5_000
 
-/** How late an instance may begin to attend to a tick, in milliseconds: at most, and where the store keeps no ticks. */
+/** How late an instance may begin to attend to a tick, in milliseconds: at most, and if the store keeps no ticks. */
 const LONGEST_LATENESS = 120_000
 const LATENESS_WITHOUT_RECORD = 1_000
 
@@ -146,14 +146,14 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
         continue
       }
       const { last, fate } = await this.#decide(due, false)
-      // The ticks that the own work overran.
+      // Skips the ticks that its own work overran.
       after = isSkipping && fate === 'ran' ? Math.max(last, this.#wall()) : last
     }
   }
 
   /**
-   * Attends to a tick until it is decided, or until a later tick is due, which then takes its place. `isCatchUp`: only if
-   * another tick was run before.
+   * Attends to a tick until it is decided, or until a later tick is due, which then takes its place. `isCatchUp`: the tick
+   * is run only if another tick was run before.
    */
   async #decide(first: number, isCatchUp: boolean): Promise<{ readonly last: number; readonly fate: string }> {
     let due = first
@@ -217,7 +217,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     return readLease(this.#store, this.#options.name, { timeout: operationTimeout, clock: this.clock })
   }
 
-  /** Ends early when it is stopped. */
+  /** Waits. Ends early when the schedule is stopped. */
   async #pause(duration: number): Promise<void> {
     await pauseUntil(this.clock, duration, this.stopping)
   }

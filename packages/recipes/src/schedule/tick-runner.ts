@@ -24,7 +24,7 @@ import {
 
 /**
  * The fate of a tick after an attempt. `refused`: another owner holds the name. `decided`: it was run or skipped before.
- * `skipped`: now, because a run overran it. `ran`: its work was started here.
+ * `skipped`: it was skipped now, because a run overran it. `ran`: its work was started here.
  */
 export type TickFate = 'refused' | 'decided' | 'skipped' | 'ran'
 
@@ -34,7 +34,7 @@ interface Surroundings {
   readonly wall: () => number
   /** How many bytes of metadata a record has room for; 0 where the store keeps none. */
   readonly room: number
-  /** That of the timetable, for the record. */
+  /** The plan of the timetable, for the record. */
   readonly plan: string
   readonly report: (error: unknown, message: string) => void
 }
@@ -82,8 +82,8 @@ export class TickRunner {
   }
 
   /**
-   * Ends the work in progress, if there is one, which may go on for `timeout` milliseconds, and stops to hold the name for
-   * `atLeastFor` where the record suffices.
+   * Ends the work in progress, if there is any: it may go on for `timeout` milliseconds. If the store keeps ticks, the name
+   * is no longer held for `atLeastFor`.
    */
   interrupt(timeout: number): void {
     this.#patience = timeout
@@ -97,7 +97,7 @@ export class TickRunner {
     const found = fromMetadata(this.#lease.previous, { leaseName, owner })
     // A tick is never run after a later one, whatever the clock of this machine says.
     if (found.tick !== undefined && found.tick >= due) return 'decided'
-    // A run that still looks running has died: then the tick was not overrun.
+    // A run that the record still shows as running has died, so it did not overrun the tick.
     if (isOverrun && found.run?.outcome !== 'running') {
       await this.#record(held, { ...found, tick: due })
       return 'skipped'
@@ -152,7 +152,7 @@ export class TickRunner {
       if (ended !== undefined && !ending.aborted) return ended
       const patience = this.#patience ?? this.#lease.settings.timeouts.operationTimeout
       const late = (await endsWithin(clock, patience, settled)) ? await settled : undefined
-      // Work that goes on to its end after a stop is done.
+      // Work that reaches its end after a stop counts as done.
       return outcome === 'interrupted' && late?.outcome === 'done' ? late : { outcome }
     } finally {
       for (const cancel of cancels) cancel()

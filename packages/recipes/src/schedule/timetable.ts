@@ -96,7 +96,7 @@ function cronTable(cron: unknown, timeZone: unknown = 'UTC', anchor: unknown): T
   return {
     plan: `cron ${cron.trim().replaceAll(/\s+/g, ' ')} in ${timeZone}`,
     next: (after) => pattern.nextRun(new Date(after))?.getTime(),
-    // The reference itself does not count.
+    // `previousRuns` leaves out the instant that it is given.
     latest: (at) => pattern.previousRuns(1, new Date(at + 1))[0]?.getTime(),
   }
 }

@@ -48,7 +48,7 @@ async function write(turnstile: Turnstile, permits: number, { signal }: StoreCal
   }
 }
 
-/** Waits for its turn. Rejects with the reason of the call when that is aborted first. */
+/** Waits for its turn, and writes the number. Rejects with the reason of the call when that is aborted first. */
 async function writeByOwnHand(
   turnstile: Turnstile,
   permits: number,

@@ -26,10 +26,11 @@ export interface ResizeOptions {
  * A number of permits for all instances together, such as "three downloads at a time".
  *
  * It guarantees: at most `permits` permits are valid at the same instant. Each is a lease on a numbered slot, so a permit
- * ends before its slot can be acquired by another, also after a crash, a pause or a partition. After the number was changed,
- * by a deployment or by `resize`, a permit is given only while fewer than the new number are held: so never are more valid
- * than the larger of both numbers, and never again more than the new one, once so few were held. Waiters are served first
- * come, first served where the store is ordered. A hand-over costs the same number of store calls, however many wait.
+ * ends before its slot can be acquired by another, also after a crash, a pause or a partition. After the number was
+ * changed, by a deployment or by `resize`, a permit is given only while fewer than the new number are held. So more permits
+ * than the larger of both numbers are never valid; and once no more than the new number are held, it stays so. Waiters are
+ * served first come, first served where the store is ordered. A hand-over costs the same number of store calls, however
+ * many wait.
  *
  * It does not guarantee that the work of a holder has ended when its permit has: the work has to end on the signal, and a
  * resource has to check the fencing token of the slot. Waiters stand still for at most a ttl when the first of them dies.
@@ -101,7 +102,7 @@ export class Semaphore extends Recipe {
     }
   }
 
-  /** @internal Ends the permits of `acquire` and `run`, and their waits. Permits of `permit()` are their owners'. */
+  /** @internal Ends the permits of `acquire` and `run`, and their waits. Permits of `permit()` are left to their owners. */
   protected override async end(timeout: number): Promise<void> {
     const permits = [...this.#inUse, ...this.#given]
     this.#given.clear()

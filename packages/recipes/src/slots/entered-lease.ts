@@ -73,7 +73,7 @@ export class EnteredLease extends Lease {
     if (this.#waiting.call.aborted) this.#waiting = new SharedAttempt(this.turnstile.clock)
     const caller = this.#waiting.join(options)
     if (this.#attempting === undefined) this.#begin()
-    // The attempt may take longer than it waits. One that tries once is given a time limit.
+    // The attempt may take longer than the caller waits. A caller that tries once gets a time limit.
     else this.#waiting.limit(caller, wait || this.settings.timeouts.operationTimeout, this.turnstile.clock)
     return await caller.promise
   }
@@ -112,7 +112,7 @@ export class EnteredLease extends Lease {
   #begin(): void {
     this.#attempting = this.#attempt(this.#waiting).finally(() => {
       this.#attempting = undefined
-      // They came while the attempt was being cancelled.
+      // Callers may have come while the attempt was being cancelled.
       if (!this.#waiting.isEmpty) this.#begin()
     })
   }

@@ -15,7 +15,7 @@ export interface EntryRequest {
 /** The result of an attempt: the lease that is the claim, and its fencing token. */
 export interface Entry {
   readonly lease: StoreLease
-  /** That of the turnstile: larger for every later entry, whichever slot it is to. */
+  /** The token of the turnstile: larger for every later entry, whichever slot it is for. */
   readonly fencingToken: bigint
   readonly slot?: number
   /** Settles when the turnstile is left. Never rejects. */

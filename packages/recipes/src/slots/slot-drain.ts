@@ -4,9 +4,9 @@ import { SlotWatch } from './slot-watch.js'
 import type { Turnstile } from './turnstile.js'
 
 /**
- * Waits until each of these slots was seen empty, and returns whether they were; looks once if it is not to be `isPatient`.
- * The call ends the wait. No instance may be able to enter the slots meanwhile. Rejects where it looks once, and the store
- * does not answer.
+ * Waits until each of these slots was seen empty, or until the call is aborted, and returns whether all were. Without
+ * `isPatient`, it looks once, and rejects if the store does not answer. No instance may be able to enter the slots
+ * meanwhile.
  */
 export async function waitUntilEmpty(
   turnstile: Turnstile,
@@ -23,7 +23,7 @@ export async function waitUntilEmpty(
       if (isLocked(record)) watch?.expectExpiry(slot, record)
       else full.delete(slot)
     } catch (error) {
-      // It is looked at again.
+      // The slot is looked at again.
       if (!isPatient) throw error
     }
   }
@@ -40,7 +40,7 @@ export async function waitUntilEmpty(
   }
 }
 
-/** Which of the slots below a number are held. Rejects where the store does not answer. */
+/** The slots below this number that are held. Rejects if the store does not answer. */
 export async function heldSlots(turnstile: Turnstile, below: number, signal: AbortSignal): Promise<Set<number>> {
   const held = new Set<number>()
   const look = async (_: unknown, slot: number): Promise<void> => {

@@ -54,7 +54,7 @@ class SlotSearch {
   hasWaited = false
   readonly #turnstile: Turnstile
   readonly #held: StoreLease
-  /** Those that were tried. */
+  /** The leases on the slots that were tried. */
   readonly #leases = new Map<number, StoreLease>()
   #failure: unknown
 
@@ -71,7 +71,7 @@ class SlotSearch {
   async find(request: EntryRequest): Promise<FoundSlot | undefined> {
     const { count, next, isFull } = this.record
     const all = Array.from({ length: count }, (_, offset) => (next + offset) % count)
-    // Where the last one had to wait, most likely no slot is free: the watches find one that is.
+    // If the last holder had to wait, most likely no slot is free: the watches find one that is.
     const first = isFull && request.isPatient ? all.slice(0, 1) : all
     const found = (await this.#try(first, request)) ?? (request.isPatient ? await this.#wait(request) : undefined)
     if (found === undefined && this.#failure !== undefined) throw this.#failure
@@ -81,7 +81,7 @@ class SlotSearch {
   async #wait(request: EntryRequest): Promise<FoundSlot | undefined> {
     this.hasWaited = true
     this.record = { ...this.record, isFull: true }
-    // It only saves time: a holder that cannot write it is about to lose the turnstile.
+    // This only saves time: a holder that cannot write it is about to lose the turnstile.
     this.#turnstile.stay(this.#held, this.record).catch(() => {})
     const ends = new FirstAbort(request.signal, this.#held.signal)
     const { wait } = request
@@ -115,7 +115,7 @@ class SlotSearch {
     }
   }
 
-  /** Carries out the resize that asks for it: it would wait for its turn for as long as no slot is free. */
+  /** Carries out a resize for the instance that asks for it: that would wait for its turn as long as no slot is free. */
   async #obeyResize(signal: AbortSignal): Promise<boolean> {
     const wish = await readWish(this.#turnstile, signal).catch(() => undefined)
     if (wish === undefined || wish.change === this.record.change) return false
@@ -142,8 +142,8 @@ class SlotSearch {
   }
 
   /**
-   * The slots that may be entered. While slots that a larger number left over may be held, that is none unless fewer than
-   * `count` are held in all.
+   * The slots that may be entered. While slots from `count` on may be held, which a larger number left over, there are none
+   * unless fewer than `count` are held in all.
    */
   async #enterable(slots: readonly number[], signal: AbortSignal): Promise<readonly number[]> {
     const { count, slots: all } = this.record
@@ -160,9 +160,9 @@ class SlotSearch {
     }
   }
 
-  /** Notes a failure. Returns whether another slot is tried; rejects where that has no sense. */
+  /** Notes a failure. Returns whether another slot is to be tried; throws the failure if that would not help. */
   #isRepeated(failure: unknown): boolean {
-    // The reason of an abort.
+    // The failure is the reason of an abort.
     if (!(failure instanceof LeaseError)) return false
     if (!isTransient(failure)) throw failure
     this.#failure = failure

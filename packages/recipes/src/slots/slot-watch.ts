@@ -3,7 +3,7 @@ import { Alarm, onSignal } from '@leasehold/core/internal'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import type { SlotKey, Turnstile } from './turnstile.js'
 
-/** A slot is not asked for at the very instant of its expiry, where the store's clock may not be there yet. */
+/** How long after its expiry a slot is asked for: the store's clock may be a little behind. Milliseconds. */
 const AFTER_EXPIRY = 5
 
 /** All slots are read again after this time, in milliseconds: a watch need not report a slot that is free already. */
@@ -51,7 +51,7 @@ export class SlotWatch {
     }
   }
 
-  /** Waits until records have to be looked at, and returns them; all of them after a pause; `undefined` after the end. */
+  /** Waits until records have to be looked at. Returns their keys, or all keys after a pause; `undefined` after the end. */
   async next(): Promise<DueKeys | undefined> {
     if (!(await this.#alarm.wait(this.#turnstile.clock.now() + this.#pause))) {
       this.#pause = Math.min(2 * this.#pause, this.#longest)
@@ -70,7 +70,7 @@ export class SlotWatch {
     this.#expiries.clear()
   }
 
-  /** The shortest time until the slot is free, in milliseconds, unless it is released. */
+  /** Has the slot looked at again just after the expiry of its record. */
   expectExpiry(key: SlotKey, { remaining }: LeaseRecord): void {
     this.#expiries.get(key)?.()
     this.#expiries.delete(key)

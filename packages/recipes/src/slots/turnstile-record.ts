@@ -11,7 +11,7 @@ export interface TurnstileRecord {
   readonly count: number
   /** The number of the instance that came last with another number than the one before. */
   readonly made: number
-  /** Slots from this number on are empty: more than `count` while those that a larger number left over may be held. */
+  /** Slots from this number on are empty. It exceeds `count` while slots that a larger number left over may be held. */
   readonly slots: number
   /** The slot to try first. */
   readonly next: number
@@ -21,7 +21,7 @@ export interface TurnstileRecord {
   readonly change?: string | undefined
 }
 
-/** The most slots: whoever waits for one watches each of them. */
+/** The largest number of slots: each waiter watches all of them. */
 const MOST_SLOTS = 100_000
 
 const recipes = { permits: 'semaphore', readers: 'read-write-lease' } as const
@@ -54,8 +54,8 @@ export function checkForeignKeys(metadata: Metadata | undefined, details: LeaseE
 }
 
 /**
- * The record in the metadata of a turnstile. Where they have no number, it is `count`, and that of the instance `made`. Throws
- * a `LeaseConfigurationError` if the slots are used for something else, or a number is too large.
+ * The record in the metadata of a turnstile. If they have no number of slots, the numbers in `given` count. Throws a
+ * `LeaseConfigurationError` if the slots are used for something else, or a number is too large.
  */
 export function fromMetadata(
   kind: SlotKind,

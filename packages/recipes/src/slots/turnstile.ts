@@ -40,7 +40,7 @@ export class Turnstile {
   readonly name: string
   readonly clock: Clock
   readonly random: () => number
-  /** Those of all its leases, but for the name. */
+  /** The settings of all its leases, except for the name. */
   readonly settings: LeaseSettings
   readonly kind: SlotKind
   readonly #environment: StoreLeaseEnvironment
@@ -48,7 +48,7 @@ export class Turnstile {
   readonly #onLease: (lease: StoreLease) => unknown
   readonly #made: number
   #count: number
-  /** Whether this instance has brought its number, or followed the one of the record. */
+  /** Whether this instance has written its number, or taken over the one of the record. */
   #hasAgreed = false
 
   /**
@@ -75,7 +75,7 @@ export class Turnstile {
     const { settings, environment } = leaseParts('createLease', name, leaseOptionsOf(options))
     this.settings = settings
     this.#environment = environment
-    // It has the longest name, and checks that the store admits the settings.
+    // This lease has the longest name. Making it checks that the store admits the settings.
     this.lease(count - 1)
     if (store.update !== undefined && store.limits.metadata !== 0) return
     const message =
@@ -116,7 +116,7 @@ export class Turnstile {
     return readLease(store, key === undefined ? this.name : this.nameOf(key), options)
   }
 
-  /** Takes the turnstile. An attempt without a wait gives up at once where the holder stays in it. */
+  /** Takes the turnstile. An attempt without a wait gives up at once if the holder stays in the turnstile. */
   async take(lease: StoreLease, { isPatient, wait, signal }: EntryRequest): Promise<boolean> {
     if (isPatient) return await lease.acquire({ wait, signal })
     if (await lease.acquire({ signal })) return true
@@ -136,14 +136,14 @@ export class Turnstile {
     const found = this.readAny(lease)
     const isOther = !this.#hasAgreed && found.made !== this.#made
     const record = isOther ? { ...withCount(found, this.#made, `made-${lease.fencingToken}`), made: this.#made } : found
-    // Before a slot is entered: an instance with a smaller number has to know all slots that may be held.
+    // Written before a slot is entered: an instance with a smaller number has to know all slots that may be held.
     if (isOther || lease.previous?.[this.kind] === undefined) await this.write(lease, record)
     if (isOther) this.#warn(found.count)
     this.follow(record.count)
     return record
   }
 
-  /** The record, whatever its number; that of this instance where there is none. */
+  /** The record, whatever its number. If it has none, that of this instance counts. */
   readAny(lease: StoreLease): TurnstileRecord {
     return this.#parsed(lease.previous)
   }
