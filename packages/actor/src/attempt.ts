@@ -10,7 +10,7 @@ export interface AttemptListener {
    * if the lease was certainly not granted.
    */
   notify(type: ControlType, details?: ControlDetails): void
-  /** Called synchronously and at most once, like the next one. */
+  /** Called synchronously and at most once; so is `onReleaseFailed`. */
   onLost(lost: LeaseLost): void
   onReleaseFailed(error: unknown): void
 }

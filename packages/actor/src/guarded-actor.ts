@@ -39,7 +39,7 @@ export class GuardedActor implements Claimant {
   #host: WorkerHost | undefined
   /** Set when the actor is going to end: the drop reason of all further messages. */
   #dropReason: DropReason | undefined
-  /** Exists from the request to finish that was sent to the worker. */
+  /** Exists from the moment at which the worker was asked to finish. */
   #drain: Drain | undefined
   #phase: 'created' | 'started' | 'ended' = 'created'
   #restored: Snapshot<unknown> | undefined
@@ -197,7 +197,7 @@ export class GuardedActor implements Claimant {
     return this.snapshotIn('acquiringLease')
   }
 
-  /** An attempt that waits is not answered while another owner holds the lease. */
+  /** Looks who holds the lease: an attempt that waits is not answered while another owner holds it. */
   #watchHolder(): void {
     if (this.plan.wait === 0 || this.#standby?.isEntered !== true) return
     this.#updateStandby()
@@ -335,7 +335,7 @@ export class GuardedActor implements Claimant {
     if (this.#phase !== 'ended') this.scope.self.send({ type: 'xstate.stop' })
   }
 
-  /** Asks the worker to finish, and reports whether it did so. It needs a valid lease, like every message. */
+  /** Asks the worker to finish, and returns whether it was asked. Like every message, that needs a valid lease. */
   #beginDrain(): boolean {
     const [host, { lease }] = [this.#host, this.#claim]
     if (this.plan.drain === undefined || host === undefined || lease === undefined) return false

@@ -50,8 +50,8 @@ export function supplyLease(
 }
 
 /**
- * Whether the source may give a lease when it is asked again: its store could not be reached. Not a promise: it always
- * rejects with the same error.
+ * Whether the source may give a lease when it is asked again, because its store could not be reached. A promise may not: it
+ * always rejects with the same error.
  */
 export function isWorthRetry(source: LeaseSource, error: unknown): boolean {
   if (typeof source !== 'function' && !isReference(source)) return false
