@@ -36,9 +36,9 @@ const storeOptionNames: OptionNames<ThreadStoreOptions> = {
 }
 
 /**
- * A worker thread that keeps stores, and renews the leases over them while the main thread is blocked, so that it keeps its
- * leases. It is started when it is needed, ends when it has had no lease for ten seconds, and does not keep the process alive.
- * If it dies, its leases are lost at once (`closed`, with the cause), and the next `acquire` starts a new one.
+ * A worker thread that keeps stores. It renews the leases over them while the main thread is blocked, so that they are not
+ * lost. It is started when it is needed, ends when it has had no lease for ten seconds, and does not keep the process
+ * alive. If it dies, its leases are lost at once (`closed`, with the cause), and the next `acquire` starts a new one.
  */
 export class HeartbeatThread implements AsyncDisposable {
   readonly #options: HeartbeatThreadOptions

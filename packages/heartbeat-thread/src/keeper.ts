@@ -9,7 +9,7 @@ import type { KeepSpec, Refusal, StoreMethod } from './thread-messages.js'
 /** How often the thread looks whether a heartbeat is due, in milliseconds; more often for grants that are short. */
 const LONGEST_LOOK = 250
 const SHORTEST_LOOK = 5
-/** How many looks there are in the time that is left when a heartbeat of the user is late. */
+/** How many looks there are from the instant at which a heartbeat of the user is late to the end of the validity. */
 const LOOKS = 8
 
 /** However late a heartbeat is planned, one attempt is made within this part of the validity. */
@@ -25,14 +25,14 @@ const LARGEST_BATCH = 512
 /** A grant that is kept. Instants are on the shared time. */
 interface Kept extends KeepSpec {
   readonly from: LeaseStore
-  /** After how long without a confirmed heartbeat the thread sends one. */
+  /** How long the thread waits for a confirmed heartbeat before it sends one itself, in milliseconds. */
   readonly pause: number
   readonly deadline: KeptDeadline | undefined
   confirmedAt: number
   attemptedAt: number
-  /** Whether the last attempt was one of the thread, and has failed. */
+  /** Whether the thread made the last attempt, and it failed. */
   hasFailed: boolean
-  /** The call of the user that is under way, and until when it is waited for. */
+  /** The call of the user that is under way, and until when the thread waits for it. */
   call: AbortableCall | undefined
   callUntil: number
   /** The heartbeat of the thread that is under way. */
@@ -50,7 +50,7 @@ export class Keeper {
   readonly #slots: KeptSlots
   readonly #onRefused: (slot: number, outcome: Refusal) => void
   readonly #kept = new Map<number, Kept>()
-  /** The same, by the id of the grant. */
+  /** The kept grants by their grant ids. */
   readonly #byGrant = new Map<string, Kept>()
   #isLooking = false
 
@@ -102,7 +102,7 @@ export class Keeper {
       return answer
     } finally {
       for (const [place, kept] of grants.entries()) {
-        // A call that was given up here has no answer any more.
+        // The answer to a call that was given up here does not count.
         if (kept?.call !== call) continue
         Object.assign(kept, { call: undefined, attemptedAt: this.#time.now(), hasFailed: false })
         this.#settle(kept, sentAt, outcomes[place], false)
@@ -142,7 +142,7 @@ export class Keeper {
     const left = endOf(kept) - now
     if (own !== undefined || left <= 0 || now < confirmedAt + pause) return false
     if (call !== undefined && now < callUntil) return false
-    // A user that is alive repeats its heartbeats itself, until half of the time is over that is left for that.
+    // A user that is alive repeats its heartbeats itself, until half of the time left for repetitions is over.
     const retry = hasFailed ? Math.max(Math.min(LONGEST_RETRY, left / 4), SHORTEST_RETRY) : pause
     const isLast = !hasFailed && left <= (validity - pause) / 2
     if (now < attemptedAt + retry && !isLast) return false
@@ -155,7 +155,7 @@ export class Keeper {
     const timeout = Math.min(...grants.map((kept) => Math.min(kept.timeout, endOf(kept) - now)))
     const [own, ownCall] = [new Deferred<void>(), new AbortableCall(timeout)]
     for (const kept of grants) {
-      // The user has not given it up, although its time is over.
+      // Gives up a call of the user whose time is over.
       kept.call?.abort()
       Object.assign(kept, { own, ownCall, call: undefined })
     }

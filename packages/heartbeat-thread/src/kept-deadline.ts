@@ -12,7 +12,7 @@ const NEVER = 0n
 
 /**
  * Moves the deadline of a grant while the thread of its user is blocked. The user ends the keeping before it changes the
- * deadline itself, or gives its place to another grant: a word that has changed since it was read is left alone.
+ * deadline itself, or gives its place to another grant. A word that has changed since it was read is left alone.
  */
 export class KeptDeadline {
   readonly #spec: DeadlineSpec
@@ -25,7 +25,7 @@ export class KeptDeadline {
     this.#isEnded = isEnded
   }
 
-  /** The grant is valid until then, in milliseconds of the shared time. */
+  /** Moves the deadline on: the grant is valid until `validUntil`, in milliseconds of the shared time. */
   extend(validUntil: number): void {
     if (validUntil === Number.POSITIVE_INFINITY) return
     this.#move(validUntil, (known, next) => next > known)
@@ -40,7 +40,7 @@ export class KeptDeadline {
     const { place, ahead, killAfter, askBefore } = this.#spec
     const killAt = from + ahead + killAfter
     this.#change(2 * place + 1, killAt, isWanted)
-    // Where the process was asked already, it is not asked again.
+    // A process that was asked already is not asked again.
     if (Number.isFinite(askBefore)) this.#change(2 * place, killAt - askBefore, isWanted)
   }
 

@@ -7,7 +7,7 @@ interface Keeping {
   readonly time: SharedTime
   readonly slots: KeptSlots
   readonly hasEnded: boolean
-  /** The grant is not kept any more: the slot is given back when the thread knows it. */
+  /** Ends the keeping of a grant. The slot is given back when the thread knows it. */
   unkeep(slot: number): void
 }
 

@@ -1,7 +1,7 @@
 /**
- * Four 64-bit words for each kept grant. Two are instants in nanoseconds of the shared time: when the last confirmed heartbeat
- * of the thread was sent, and the last one that the user has sent. Then a note of the thread, and whether the user has ended
- * the keeping.
+ * Four 64-bit words for each kept grant. Two are instants in nanoseconds of the shared time: when the last confirmed
+ * heartbeat of the thread was sent, and when that of the user was sent. The third is a note of the thread, and the fourth
+ * says whether the user has ended the keeping.
  */
 const WORDS = 4
 const OWN = 0
@@ -16,7 +16,7 @@ const NEVER = 0n
 const UNRESPONSIVE = 1n
 const REFUSED = 2n
 
-/** The work of the heartbeat thread for the grants that it keeps, in memory that it writes and the user reads. */
+/** The state of the kept grants, in memory that the heartbeat thread and the user share. */
 export class KeptSlots {
   readonly memory: SharedArrayBuffer
   readonly #words: BigInt64Array
@@ -35,12 +35,12 @@ export class KeptSlots {
     return slot
   }
 
-  /** The other thread does not use it any more. */
+  /** Gives back a slot that the other thread does not use any more. */
   giveBack(slot: number): void {
     this.#free.push(slot)
   }
 
-  /** A heartbeat was confirmed that was sent at this instant. `isOwn`: the thread has sent it by itself. */
+  /** Notes a confirmed heartbeat that was sent at this instant. `isOwn`: the thread sent it by itself, not for the user. */
   confirm(slot: number, sentAt: number, isOwn: boolean): void {
     Atomics.store(this.#words, WORDS * slot + (isOwn ? OWN : PASSED), BigInt(Math.floor(sentAt * 1e6)))
     Atomics.compareExchange(this.#words, WORDS * slot + NOTE, UNRESPONSIVE, NEVER)
@@ -50,7 +50,7 @@ export class KeptSlots {
     Atomics.store(this.#words, WORDS * slot + NOTE, REFUSED)
   }
 
-  /** A heartbeat was due, and was not sent, because the user showed no sign of life. */
+  /** Notes that a due heartbeat was not sent, because the user showed no sign of life. */
   noteSilence(slot: number): void {
     Atomics.compareExchange(this.#words, WORDS * slot + NOTE, NEVER, UNRESPONSIVE)
   }
@@ -72,12 +72,12 @@ export class KeptSlots {
     return Atomics.load(this.#words, WORDS * slot + NOTE) === UNRESPONSIVE
   }
 
-  /** When the last heartbeat of the thread was sent that was confirmed, in milliseconds; 0 before the first. */
+  /** When the last confirmed heartbeat of the thread was sent, in milliseconds; 0 before the first. */
   ownAt(slot: number): number {
     return Number(Atomics.load(this.#words, WORDS * slot + OWN)) / 1e6
   }
 
-  /** The same, of the heartbeats that the user has sent. */
+  /** When the last confirmed heartbeat of the user was sent, in milliseconds; 0 before the first. */
   passedAt(slot: number): number {
     return Number(Atomics.load(this.#words, WORDS * slot + PASSED)) / 1e6
   }

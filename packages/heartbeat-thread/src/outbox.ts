@@ -1,6 +1,6 @@
 /**
- * Sends messages together that are posted in one turn. One that cannot be copied to the other thread, because it contains a
- * function, is given to `onRefused`; the others are sent.
+ * Sends the messages that are posted in one turn together. A message that cannot be copied to the other thread, because it
+ * contains a function, is given to `onRefused`; the others are sent.
  */
 export class Outbox<M> {
   readonly #send: (messages: readonly M[]) => void
@@ -17,7 +17,7 @@ export class Outbox<M> {
     if (this.#posted.length === 1) queueMicrotask(() => this.flush())
   }
 
-  /** Sends now. */
+  /** Sends the posted messages now. */
   flush(): void {
     const posted = this.#posted
     if (posted.length === 0) return

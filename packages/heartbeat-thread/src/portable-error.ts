@@ -50,7 +50,7 @@ export function toPortable(error: unknown, depth = 0): PortableError {
   }
 }
 
-/** The error again: of the same class, where it is one of this library's. */
+/** The error again. Its class is the same if that is one of this library's, and otherwise `Error`. */
 export function fromPortable({ name, message, stack, fields, cause }: PortableError): Error {
   const details = { ...fields, ...(cause === undefined ? {} : { cause: fromPortable(cause) }) }
   const error = Object.hasOwn(leaseErrors, name)

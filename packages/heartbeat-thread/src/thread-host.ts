@@ -84,7 +84,7 @@ export class ThreadHost {
     this.#opening.delete(id)
     this.#stores.set(id, store)
     const onClosed = (): void => {
-      // At the end of the thread its user may open the store again, in the next one.
+      // When the thread ends, its user may open the store again, in the next thread.
       if (!this.#isStopping) this.#post({ type: 'store-closed', store: id })
     }
     store.closed?.addEventListener('abort', onClosed, { once: true })

@@ -33,10 +33,10 @@ const SIGNS = 4
 /** How long the thread goes on without leases, in milliseconds. */
 const IDLE_TIME = 10_000
 
-/** After how long without a sign of life the thread is ended. Milliseconds in which this thread was alive. */
+/** How long the thread may show no sign of life before it is ended, in milliseconds in which this thread was alive. */
 const TOO_SILENT = 30_000
 
-/** A thread that was asked to end, and has not, is terminated after this time, in milliseconds: its leases and then its stores are waited for. */
+/** How long a stop waits for the leases and then for the stores before it terminates the thread, in milliseconds. */
 const LONGEST_STOP = 2 * STOP_TIMEOUT + 2_000
 
 /** The options of the worker thread. Unless given, it has the flags and the environment of the process. */
@@ -127,7 +127,9 @@ export class ThreadLink {
     if (!this.#isEnded) this.#outbox.post(request)
   }
 
-  /** Rejects with the error of the thread. `onItem` gets the values of an iterable. The process is not kept alive for it. */
+  /**
+   * Rejects with the error of the thread. `onItem` gets the values of an iterable. This does not keep the process alive.
+   */
   ask(
     request: Asked<Request>,
     onItem?: (value: unknown) => void,
@@ -156,7 +158,7 @@ export class ThreadLink {
     }
   }
 
-  /** The lease is held, or asked for. */
+  /** Notes that the lease is held, or asked for. */
   engage(lease: KeptLease): void {
     if (this.#isEnded || this.#engaged.has(lease)) return
     this.#engaged.add(lease)

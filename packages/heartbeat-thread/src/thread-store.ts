@@ -101,7 +101,7 @@ export class ThreadStore implements LeaseStore, GrantKeeper {
     if (!this.#openIn.isEnded) await this.#openIn.ask({ type: 'close', store: this.id }).answer
   }
 
-  /** The thread that runs, in which the store is open; or it is being opened there. */
+  /** The thread that runs and has the store open; a promise while the store is being opened there. */
   #link(): ThreadLink | Promise<ThreadLink> {
     const link = this.#thread()
     if (this.#openIn === link) return link
@@ -124,7 +124,7 @@ export class ThreadStore implements LeaseStore, GrantKeeper {
     const { kind: store = 'custom' } = this
     if (this.isClosed) throw new LeaseUnavailableError(`the ${store} store is closed`, { store })
     const opened = this.#link()
-    // At once, where it can be: code that follows may block this thread.
+    // Without an `await` if possible: code that follows may block this thread.
     const link = opened instanceof Promise ? await opened : opened
     const place = callPlaces[method]
     const call = (args[place] ?? new AbortableCall()) as StoreCall
