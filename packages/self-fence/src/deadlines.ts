@@ -17,9 +17,9 @@ export interface Deadline {
   readonly place: number
   /** When to ask the process to end, and when to kill it, on the system clock. `Infinity` for never. */
   set(askAt: number, killAt: number): void
-  /** The same, unless the deadline is earlier already. */
+  /** Like `set`, unless the deadline is earlier already. */
   shorten(askAt: number, killAt: number): void
-  /** The grant needs no deadline any more. */
+  /** Removes the deadline. */
   clear(): void
 }
 
@@ -41,7 +41,7 @@ export class Deadlines {
     this.time = time
   }
 
-  /** `onCleared`: the grant needs its deadline no more. */
+  /** Adds a deadline. `onCleared` is called when it is removed. */
   add(onCleared: () => void = () => {}): Deadline {
     const place = this.#free.pop() ?? this.#grow()
     let isCleared = false
@@ -78,7 +78,7 @@ export class Deadlines {
     return place
   }
 
-  /** In nanoseconds. */
+  /** The word for an instant of the system clock, in nanoseconds. */
   #toWord(instant: number): bigint {
     return instant === Number.POSITIVE_INFINITY ? NEVER : BigInt(Math.floor(this.time.fromSystem(instant) * 1e6))
   }

@@ -13,7 +13,7 @@ export interface WatchedMemory {
   readonly stop: SharedArrayBuffer
   /** Two 64-bit words for each grant: when to ask the process to end, and when to kill it; 0 for never. */
   readonly deadlines: SharedArrayBuffer
-  /** How far the boot clock was ahead of the monotonic one at the start; `undefined` where that goes on by itself. */
+  /** How far the boot clock was ahead of the monotonic one at the start; `undefined` if the latter counts suspends. */
   readonly bootOffset: number | undefined
   /** The step in which the boot clock is read. */
   readonly bootStep: number
@@ -35,7 +35,7 @@ export function watchDeadlines(memory: WatchedMemory, machine: WatchedMachine): 
     const monotonic = machine.hrtime()
     if (memory.bootOffset !== undefined) {
       const ahead = booted - Number(monotonic) - memory.bootOffset
-      // As in the clock of the leases: a whole step more than was seen.
+      // Counts a whole step more than was seen, as the clock of the leases does.
       if (ahead > memory.bootStep) suspended = Math.max(suspended, ahead + memory.bootStep)
     }
     const now = monotonic + BigInt(Math.floor(suspended))
@@ -46,7 +46,7 @@ export function watchDeadlines(memory: WatchedMemory, machine: WatchedMachine): 
       if (deadline > now) {
         if (deadline < next) next = deadline
       } else if (place % 2 === 1) machine.kill('SIGKILL')
-      // Once, unless the grant was renewed meanwhile.
+      // Asks once, unless the grant was renewed meanwhile.
       else if (Atomics.compareExchange(deadlines, place, deadline, 0n) === deadline) machine.kill('SIGTERM')
     }
     Atomics.wait(stop, 0, 0, Number(next - now) / 1e6)

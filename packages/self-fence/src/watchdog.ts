@@ -3,7 +3,7 @@ import { BOOT_STEP, createTimeMemory, Deferred, SharedTime } from '@leasehold/co
 import { createDeadlineMemory, type Deadline, Deadlines } from './deadlines.js'
 import { type WatchedMemory, watchDeadlines } from './watch-deadlines.js'
 
-/** The thread looks at least so often, because its sleep does not count a suspend. Milliseconds. */
+/** The longest sleep of the thread, because a sleep does not count a suspend. Milliseconds. */
 const LONGEST_SLEEP = 50
 
 /** How often to look whether any grant needs the thread; it ends where none does. Milliseconds. */
@@ -14,7 +14,7 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1
 
 /** Keeps the deadlines of the grants of one thread. */
 export interface DeadlineKeeper {
-  /** The deadlines, from the first one on. */
+  /** The deadlines, made when they are first needed. */
   readonly deadlines: Deadlines
   /** Starts the watchdog; `undefined` if it runs. Rejects if it cannot be started. */
   start(): Promise<void> | undefined
