@@ -272,7 +272,9 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     return { ...entry, record, standing: this.#standingOf(name, entry) }
   }
 
-  /** Where tokens are those of versions, a record does not bear its own until it is written again. */
+  /**
+   * The record with its token. If tokens are those of versions, a record does not bear its own until it is written again.
+   */
   #withToken(name: string, { record, version }: CasEntry<V>): CasRecord {
     const token = this.#register.tokenOf
     if (token === undefined || record.owner === '') return record

@@ -2,7 +2,7 @@ import { LeaseConfigurationError } from './lease-configuration-error.js'
 import type { LeaseErrorDetails } from './lease-error.js'
 import { shownValue } from './shown-value.js'
 
-/** What is wrong with the value of an option, and what it must be. `undefined`: it is right, or was not given. */
+/** The fault of an option, and what its value must be; `undefined` if the value is right, or was not given. */
 export type OptionFault = string | undefined
 
 /** Throws a `LeaseConfigurationError` if there is a fault. */

@@ -11,7 +11,7 @@ export function planHeartbeat(
 ): HeartbeatPlan {
   const { strategy, heartbeatInterval, operationTimeout } = timeouts
   let plan: unknown
-  // Without closures, because each heartbeat is planned.
+  // No closures here, because this runs for each heartbeat.
   try {
     plan = strategy.plan(timeouts, jitter)
   } catch (error) {
@@ -20,7 +20,7 @@ export function planHeartbeat(
   const { after, attemptTimeout } = Object(plan) as Partial<HeartbeatPlan>
   if (isDuration(after) && isDuration(attemptTimeout)) return { after, attemptTimeout }
   const report = (error: unknown): void => reporter.report(error)
-  // It may be a promise, whose rejection is reported.
+  // The plan may be a promise, whose rejection is reported.
   callGuarded(() => plan, report)
   const given = `{ after: ${shownValue(after)}, attemptTimeout: ${shownValue(attemptTimeout)} }`
   report(

@@ -60,7 +60,7 @@ export class GrantUsers {
   /** Settles when the work under a grant has ended, after which its name may be freed; `undefined` if there is none. */
   workUnder(grantId: string, run: LeaseRun | undefined): Promise<void> | undefined {
     if (grantId !== this.#grantId) return run?.working
-    // Its loss is reported next, and the callbacks say which work there is.
+    // Its loss is reported next: the callbacks then return the work that still goes on.
     this.#losing ??= new Deferred()
     return this.#losing.promise
   }

@@ -204,7 +204,7 @@ export class StoreLease extends Lease {
     return await keptAlive(this.#clock, renewal.promise)
   }
 
-  /** With `metadata`: leaves it behind in the record, for the next holder (`previous`) and for readers. */
+  /** As `Lease.release`. `metadata` is left behind in the record, for the next holder (`previous`) and for readers. */
   override async release(options: ReleaseOptions = noOptions): Promise<boolean> {
     const { metadata } = checkedReleaseOptions(options, this.#store.limits, this.#details)
     this.#runs?.onReleased()
