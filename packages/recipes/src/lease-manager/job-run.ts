@@ -115,7 +115,7 @@ export class JobRun<J> {
     if (this.#isDone(lease, record?.metadata)) return this.#found(key, record.metadata)
     const longest = Math.min(timeouts.heartbeatTimeout / 2, LONGEST_WAIT)
     if (this.#working.has(key)) {
-      // Its worker has lost the lease and has not ended: only another process may begin.
+      // The worker here has lost the lease and has not ended: only another process may begin the job.
       await pauseUntil(leases.clock, longest / 2, stop)
       return 'again'
     }

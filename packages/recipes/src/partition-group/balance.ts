@@ -27,7 +27,7 @@ interface Planned {
   readonly held: number[]
   /** Those that it claims, before others. */
   readonly claimed: number[]
-  /** Those that no member holds for long or claims: to be claimed now. */
+  /** Those that are free, or that a member drains: to be claimed now. */
   readonly free: number[]
   /** Those that another member gives up first: to be claimed in a later round. */
   readonly coming: number[]

@@ -38,7 +38,7 @@ async function write(turnstile: Turnstile, permits: number, { signal }: StoreCal
       const outcomes = await Promise.allSettled([own, others])
       if (outcomes.some((outcome) => outcome.status === 'fulfilled' && outcome.value)) return change
       signal.throwIfAborted()
-      // After the loss of a lease it begins again.
+      // After the loss of a lease, the loop begins again.
       const failure = outcomes.find((outcome) => outcome.status === 'rejected')?.reason
       if (failure !== undefined && !(failure instanceof LeaseLostError)) throw failure
     } finally {
