@@ -83,7 +83,7 @@ export class ThreadLink {
     const workerData: ThreadData = { time: memory, slots: this.slots.memory }
     const { Worker } = process.getBuiltinModule('node:worker_threads')
     this.#worker = new Worker(programUrl(), { ...options, name: 'leasehold heartbeats', workerData })
-    // Until then it keeps the process alive, because somebody waits for its store.
+    // Until it is online, the thread keeps the process alive, because somebody waits for its store.
     this.#worker.once('online', () => this.#worker.unref())
     this.#outbox = new Outbox(
       (requests) => this.#worker.postMessage(requests),
