@@ -13,6 +13,7 @@ export { type FenceMaker, type ProcessFence, provideFence } from './engine/self-
 export { isDefinitive } from './errors/lease-error.js'
 export {
   checkFault,
+  faultOfDuration,
   faultOfFlag,
   faultOfFunction,
   faultOfInterval,

@@ -13,9 +13,6 @@ export const etcdLease = providerFactory(etcdOptions, (options, { clock }) => {
 
 function tlsOf({ caFile, certFile, keyFile }: EtcdOptions) {
   if (caFile === undefined && certFile === undefined && keyFile === undefined) return undefined
+  const textOf = (option: string, file?: string) => file && readOptionFile(option, file, 'etcd')
   return { ca: textOf('ca-file', caFile), cert: textOf('cert-file', certFile), key: textOf('key-file', keyFile) }
-}
-
-function textOf(option: string, file: string | undefined): string | undefined {
-  return file === undefined ? undefined : readOptionFile(option, file, 'etcd')
 }

@@ -1,5 +1,5 @@
 import { LeaseConfigurationError, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
-import { keptAlive, reasonOf, shownValue } from '@leasehold/core/internal'
+import { checkFault, faultOfDuration, keptAlive, reasonOf } from '@leasehold/core/internal'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { type HeartbeatThreadOptions, ThreadLink } from './thread-link.js'
 import { ThreadStore } from './thread-store.js'
@@ -68,10 +68,7 @@ export class HeartbeatThread implements AsyncDisposable {
         { leaseName },
       )
     }
-    if (!(typeof timeout === 'number' && timeout > 0)) {
-      const message = `timeout of HeartbeatThread.open must be more than 0 milliseconds, not ${shownValue(timeout)}`
-      throw new LeaseConfigurationError(message, { leaseName })
-    }
+    checkFault(faultOfDuration('timeout of HeartbeatThread.open', timeout), { leaseName })
     const spec = { leaseClass, file, path, options: copied(options, path, leaseName), leaseName, timeout }
     this.#serial += 1
     const id = this.#serial

@@ -79,6 +79,8 @@ describe('a thread that does not open a store in time', () => {
     test.onTestFinished(() => thread.close())
     const opened = thread.open({ leaseClass: gated, timeout: 0 })
     await expect(opened).rejects.toBeInstanceOf(LeaseConfigurationError)
-    await expect(opened).rejects.toThrow('timeout of HeartbeatThread.open must be more than 0 milliseconds, not 0')
+    await expect(opened).rejects.toThrow(
+      'timeout of HeartbeatThread.open must be a positive number of milliseconds, or Infinity, not 0',
+    )
   })
 })

@@ -16,10 +16,10 @@ export function checkMetadataRoom(
   { advice = 'use a shorter owner', ...details }: LeaseErrorDetails & { readonly advice?: string } = {},
 ): void {
   const { kind = 'custom' } = store
-  const [room, needed] = [roomOf(store.limits), sizeOf(smallest)]
-  if (store.update !== undefined && room >= needed) return
+  const [room, needed] = [store.update === undefined ? 0 : roomOf(store.limits), sizeOf(smallest)]
+  if (room > 0 && room >= needed) return
   throw new LeaseConfigurationError(
-    store.update === undefined || room === 0
+    room === 0
       ? `${recipe} needs metadata ${purpose}, and the ${kind} store keeps none: use a store or a layout that does`
       : `${recipe} needs ${needed} bytes of metadata ${purpose}, and a record of the ${kind} store has room for ${room}: ${advice}`,
     { store: kind, ...details },

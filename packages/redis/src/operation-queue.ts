@@ -1,4 +1,5 @@
 import type { Clock } from '@leasehold/core'
+import { reasonOf } from '@leasehold/core/internal'
 import type { StoreCall } from '@leasehold/core/store'
 import { closedError, type Operation as QueuedOperation, Requests } from '@leasehold/core/store-kit'
 import type { Answer } from './answers.js'
@@ -99,7 +100,7 @@ export class OperationQueue {
         smallest: clustered ? LARGEST_CALL : SMALLEST_CALL,
         largest: LARGEST_CALL,
         send: (operations, call) => this.#send(operations, call),
-        isOfOne: (error) => SCATTERED.test(messageOf(error)),
+        isOfOne: (error) => SCATTERED.test(reasonOf(error)),
         ...(clustered && { divide: byTag }),
       },
       clock,
@@ -119,7 +120,8 @@ export class OperationQueue {
   /** Runs operations in few large calls. An error stands for each operation whose outcome is unknown. */
   async runMany<T>(requests: readonly Request<T>[], call: StoreCall): Promise<(T | Error)[]> {
     const parts: Promise<(T | Error)[]>[] = []
-    if (this.#clustered) parts.push(Promise.all(requests.map((request) => this.run(request, call).catch(toError))))
+    if (this.#clustered)
+      parts.push(Promise.all(requests.map((request) => this.run(request, call).catch((error: Error) => error))))
     else {
       for (let from = 0; from < requests.length; from += LARGEST_BULK) {
         parts.push(this.#runTogether(requests.slice(from, from + LARGEST_BULK), call))
@@ -147,7 +149,7 @@ export class OperationQueue {
         if (failure !== undefined) throw failure
         return outcomeOf(request, answers, query.place + place)
       } catch (error) {
-        return toError(this.#failureOf(request, error, query, call))
+        return this.#failureOf(request, error, query, call) as Error
       }
     })
   }
@@ -155,9 +157,14 @@ export class OperationQueue {
   #send(operations: readonly Operation[], call: StoreCall): Promise<void> {
     const { current } = this.#connection
     if (current !== undefined) return this.#sendOver(current, operations, call, false)
-    return this.#connection
-      .connect()
-      .then((connection) => this.#sendOver(connection, operations.filter(isOpen), call, false))
+    return this.#connection.connect().then((connection) =>
+      this.#sendOver(
+        connection,
+        operations.filter(({ isOpen }) => isOpen),
+        call,
+        false,
+      ),
+    )
   }
 
   async #sendOver(
@@ -176,17 +183,22 @@ export class OperationQueue {
       const preparing = connection.prepare(key)
       if (preparing !== undefined) {
         await preparing
-        open = operations.filter(isOpen)
+        open = operations.filter(({ isOpen }) => isOpen)
         if (open.length === 0) return
       }
       settle(open, (await connection.run(this.#callOf(open, isByText), call)) as Answers)
       return
     } catch (error) {
-      if (isByText || !messageOf(error).startsWith('NOSCRIPT')) throw error
+      if (isByText || !reasonOf(error).startsWith('NOSCRIPT')) throw error
     } finally {
       connection.traffic.end(traffic, this.#clock.now())
     }
-    await this.#sendOver(connection, open.filter(isOpen), call, true)
+    await this.#sendOver(
+      connection,
+      open.filter(({ isOpen }) => isOpen),
+      call,
+      true,
+    )
   }
 
   #callOf(operations: readonly Operation[], isByText: boolean): ScriptCall {
@@ -216,7 +228,7 @@ export class OperationQueue {
       return error
     }
     // A master that has become a replica: the client finds the new master when it connects.
-    if (query.sent !== undefined && messageOf(error).startsWith('READONLY')) {
+    if (query.sent !== undefined && reasonOf(error).startsWith('READONLY')) {
       this.#connection.drop(query.sent.connection)
     }
     return failureOf(operation, leaseName, error)
@@ -261,18 +273,6 @@ function outcomeOf<T>({ leaseName, toOutcome }: Request<T>, answers: Answers, pl
   if (answer === undefined) throw new Error('the script returned too few answers')
   if (answer[0] === 'failed') throw new Error(answer[1])
   return toOutcome(answer, leaseName)
-}
-
-function isOpen(operation: Operation): boolean {
-  return operation.isOpen
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : ''
-}
-
-function toError(error: unknown): Error {
-  return error as Error
 }
 
 /** The script may only touch the keys of one slot. */

@@ -30,7 +30,11 @@ export const printConfig: Action<typeof declaration> = async ({ options }, termi
   const all = [...settings, ...derived].sort((one, other) => (one.key < other.key ? -1 : 1))
   if (options.output === 'json') writeJSON(terminal, { path, settings: all })
   else {
-    const rows = all.map(({ key, value, origin }) => [key, shown(value), origin])
+    const rows = all.map(({ key, value, origin }) => [
+      key,
+      typeof value === 'string' ? value : JSON.stringify(value),
+      origin,
+    ])
     writeTable(terminal, ['SETTING', 'VALUE', 'ORIGIN'], rows)
   }
   return exitCodes.ok
@@ -90,8 +94,4 @@ function leavesOf(value: unknown): readonly (readonly [keys: readonly string[], 
     const deeper = leavesOf(inner)
     return deeper.length === 0 ? [[[key], inner]] : deeper.map(([keys, leaf]) => [[key, ...keys], leaf])
   })
-}
-
-function shown(value: unknown): string {
-  return typeof value === 'string' ? value : JSON.stringify(value)
 }

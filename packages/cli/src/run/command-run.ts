@@ -222,11 +222,8 @@ export class CommandRun {
     if (left.length === 0) return
     const start = machineNow()
     const { times, notices } = this.#around
-    notices.say(`the command has left ${countOf(left.length)} running: ending ${left.length === 1 ? 'it' : 'them'}`)
+    const [some, them] = left.length === 1 ? ['a process', 'it'] : [`${left.length} processes`, 'them']
+    notices.say(`the command has left ${some} running: ending ${them}`)
     await this.#processes.end(() => this.#loss !== undefined || isTimeUp(start, times.killAfter, this.#killAt))
   }
-}
-
-function countOf(processes: number): string {
-  return processes === 1 ? 'a process' : `${processes} processes`
 }

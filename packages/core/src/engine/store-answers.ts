@@ -1,5 +1,6 @@
 import { isDefinitive } from '../errors/lease-error.js'
-import { reasonOf, shownValue } from '../errors/shown-value.js'
+import { misfit } from '../errors/option-faults.js'
+import { reasonOf } from '../errors/shown-value.js'
 import { isLeaseState, type LeaseRecord, leaseStates } from '../store/lease-record.js'
 import type { AcquireOutcome, ReleaseOutcome, RenewOutcome } from '../store/lease-store.js'
 import { faultOfMetadata } from '../store/metadata.js'
@@ -81,30 +82,30 @@ function faultOf(method: StoreRequest['method'], answer: unknown): string | unde
 function faultOfRenewOutcome(answer: unknown): string | undefined {
   const { renewed, reason, holder } = fieldsOf(answer)
   if (renewed === true) return undefined
-  if (renewed !== false) return wrong('renewed', 'true or false', renewed)
-  return refusals.includes(reason) ? faultOfHolder(holder) : wrong('reason', refusals.join(', '), reason)
+  if (renewed !== false) return misfit('renewed', 'true or false', renewed)
+  return refusals.includes(reason) ? faultOfHolder(holder) : misfit('reason', refusals.join(', '), reason)
 }
 
 function faultOfAcquireOutcome(answer: unknown): string | undefined {
   const { granted, grant, holder, previous } = fieldsOf(answer)
   if (granted === false) return faultOfHolder(holder)
-  if (granted !== true) return wrong('granted', 'true or false', granted)
+  if (granted !== true) return misfit('granted', 'true or false', granted)
   const { fencingToken, ttl } = fieldsOf(grant)
-  if (typeof fencingToken !== 'bigint') return wrong('grant.fencingToken', 'a bigint', fencingToken)
-  if (!(typeof ttl === 'number' && ttl > 0)) return wrong('grant.ttl', 'a positive number', ttl)
+  if (typeof fencingToken !== 'bigint') return misfit('grant.fencingToken', 'a bigint', fencingToken)
+  if (!(typeof ttl === 'number' && ttl > 0)) return misfit('grant.ttl', 'a positive number', ttl)
   return faultOfTexts(grant, ['name', 'owner', 'grantId']) ?? faultOfPrevious(previous)
 }
 
 function faultOfReleaseOutcome(answer: unknown): string | undefined {
   const { released, holder } = fieldsOf(answer)
-  return typeof released === 'boolean' ? faultOfHolder(holder) : wrong('released', 'true or false', released)
+  return typeof released === 'boolean' ? faultOfHolder(holder) : misfit('released', 'true or false', released)
 }
 
 function faultOfBreakOutcome(answer: unknown): string | undefined {
   const { remaining } = fieldsOf(answer)
   return typeof remaining === 'number' && remaining >= 0
     ? undefined
-    : wrong('remaining', '0 or more milliseconds', remaining)
+    : misfit('remaining', '0 or more milliseconds', remaining)
 }
 
 function faultOfHolder(holder: unknown): string | undefined {
@@ -113,9 +114,9 @@ function faultOfHolder(holder: unknown): string | undefined {
 
 function faultOfRecord(record: unknown): string | undefined {
   const { state, fencingToken, ttl, previous } = fieldsOf(record)
-  if (!isLeaseState(state)) return wrong('state', leaseStates.join(', '), state)
-  if (typeof fencingToken !== 'bigint') return wrong('fencingToken', 'a bigint', fencingToken)
-  if (ttl !== undefined && typeof ttl !== 'number') return wrong('ttl', 'a number', ttl)
+  if (!isLeaseState(state)) return misfit('state', leaseStates.join(', '), state)
+  if (typeof fencingToken !== 'bigint') return misfit('fencingToken', 'a bigint', fencingToken)
+  if (ttl !== undefined && typeof ttl !== 'number') return misfit('ttl', 'a number', ttl)
   return faultOfTexts(record, ['name', 'owner', 'grantId']) ?? faultOfPrevious(previous)
 }
 
@@ -126,14 +127,10 @@ function faultOfPrevious(previous: unknown): string | undefined {
 function faultOfTexts(of: unknown, names: readonly string[]): string | undefined {
   const fields = fieldsOf(of)
   const name = names.find((field) => typeof fields[field] !== 'string')
-  return name === undefined ? undefined : wrong(name, 'a string', fields[name])
+  return name === undefined ? undefined : misfit(name, 'a string', fields[name])
 }
 
 /** The fields of a value. A null or a primitive has none. */
 function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return Object(value) as Record<string, unknown>
-}
-
-function wrong(field: string, expected: string, value: unknown): string {
-  return `${field} must be ${expected}, not ${shownValue(value)}`
 }

@@ -22,6 +22,12 @@ export function faultOfPause(option: string, value: unknown): OptionFault {
   return faultUnless(fits, option, '0 or more milliseconds, and finite', value)
 }
 
+/** The fault of the longest time of something. */
+export function faultOfDuration(option: string, value: unknown): OptionFault {
+  const fits = typeof value === 'number' && value > 0
+  return faultUnless(fits, option, 'a positive number of milliseconds, or Infinity', value)
+}
+
 /** The fault of the time between two repetitions. */
 export function faultOfInterval(option: string, value: unknown): OptionFault {
   const fits = typeof value === 'number' && Number.isFinite(value) && value > 0
@@ -41,5 +47,10 @@ export function faultOfSignal(value: unknown): OptionFault {
 }
 
 function faultUnless(fits: boolean, option: string, expected: string, value: unknown): OptionFault {
-  return fits || value === undefined ? undefined : `${option} must be ${expected}, not ${shownValue(value)}`
+  return fits || value === undefined ? undefined : misfit(option, expected, value)
+}
+
+/** The fault of a value. `expected`: what fits, such as `a text`. */
+export function misfit(name: string, expected: string, value: unknown): string {
+  return `${name} must be ${expected}, not ${shownValue(value)}`
 }

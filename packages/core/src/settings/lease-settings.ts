@@ -1,5 +1,5 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
-import { checkFault, faultOfInterval } from '../errors/option-faults.js'
+import { checkFault, faultOfDuration, faultOfInterval } from '../errors/option-faults.js'
 import { checkOptionNames, type OptionNames } from '../errors/option-names.js'
 import { shownValue } from '../errors/shown-value.js'
 import { checkLeaseName, checkOwner } from '../store/lease-name.js'
@@ -73,10 +73,7 @@ export class LeaseSettings {
     if (selfFence !== undefined) this.selfFence = checkedSelfFence(selfFence, this.timeouts)
     if (unresponsiveAfter !== undefined) this.unresponsiveAfter = checkedUnresponsiveAfter(unresponsiveAfter)
     Object.defineProperty(this, 'options', { value: options ?? noOptions })
-    if (typeof this.maxHold !== 'number' || !(this.maxHold > 0)) {
-      throw new LeaseConfigurationError(`maxHold must be a positive number of milliseconds, not ${String(maxHold)}`)
-    }
-    checkFault(faultOfInterval('retryInterval', retryInterval))
+    checkFault(faultOfDuration('maxHold', maxHold) ?? faultOfInterval('retryInterval', retryInterval))
   }
 }
 

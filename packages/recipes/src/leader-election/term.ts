@@ -39,7 +39,8 @@ export class TermRun {
       return undefined
     } catch (error) {
       // Work that was aborted may reject with the reason of its signal, or with an error of a call that it aborted.
-      return signal.aborted && (error === signal.reason || isAbortError(error)) ? undefined : error
+      const isOfAbort = error === signal.reason || (error instanceof Error && error.name === 'AbortError')
+      return signal.aborted && isOfAbort ? undefined : error
     }
   }
 
@@ -47,8 +48,4 @@ export class TermRun {
   end(reason: LeaseLostError): void {
     this.#ending.abort(reason)
   }
-}
-
-function isAbortError(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError'
 }

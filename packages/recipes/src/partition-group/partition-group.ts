@@ -3,6 +3,7 @@ import { checkFault, checkWork, faultOfInterval, logSafely, roomOf } from '@leas
 import { checkLeaseName } from '@leasehold/core/store'
 import { checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store-kit'
 import { InFlight } from '../in-flight.js'
+import { checkMetadataRoom } from '../metadata-room.js'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'
 import { leaseOptionsOf, type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
 import { StoreOutage } from '../store-outage.js'
@@ -206,15 +207,13 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
 }
 
 function checkStore(store: LeaseStore, leaseName: string): void {
-  const { kind = 'custom', limits, list, update } = Object(store) as LeaseStore
-  const details = { leaseName, store: kind }
+  const { kind = 'custom', list } = Object(store) as LeaseStore
   if (list === undefined) {
     const message = `the ${kind} store cannot list leases, so the workers of '${leaseName}' cannot find each other`
+    const details = { leaseName, store: kind }
     throw new LeaseConfigurationError(`${message}: use a store with list(), such as redis or local`, details)
   }
-  if (update !== undefined && limits?.metadata !== 0) return
-  const message = `the records of the ${kind} store have no room for metadata, which the workers of '${leaseName}' need`
-  throw new LeaseConfigurationError(`${message}: use a store with update(), such as redis or local`, details)
+  checkMetadataRoom('PartitionGroup', store, {}, 'to share the partitions', { leaseName })
 }
 
 function checkOptions(store: LeaseStore, options: PartitionGroupOptions, { heartbeatTimeout }: TimeoutSettings): void {

@@ -1,5 +1,5 @@
 import { createLease, type LeaseStore, type StoreHeld, type StoreLease, TimeoutSettings } from '@leasehold/core'
-import { checkFault, checkWork, faultOfFunction, faultOfPause, roomOf } from '@leasehold/core/internal'
+import { checkFault, checkWork, faultOfDuration, faultOfFunction, faultOfPause, roomOf } from '@leasehold/core/internal'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { checkMetadataRoom } from '../metadata-room.js'
 import { leaseOptionsOf, type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
@@ -56,10 +56,7 @@ export function checkOptions(options: ScheduleOptions): void {
   checkOptionNames('Schedule', options, optionNames, { leaseName })
   checkWork('work', work, { leaseName })
   checkFault(faultOfFunction('now', now), { leaseName })
-  if (atMostFor !== undefined && !(typeof atMostFor === 'number' && atMostFor > 0)) {
-    throw wrong(`atMostFor must be a positive number of milliseconds, not ${String(atMostFor)}`)
-  }
-  checkFault(faultOfPause('atLeastFor', atLeastFor), { leaseName })
+  checkFault(faultOfDuration('atMostFor', atMostFor) ?? faultOfPause('atLeastFor', atLeastFor), { leaseName })
   if (atMostFor !== undefined && atLeastFor > atMostFor) {
     throw wrong(
       `atLeastFor, ${atLeastFor} ms, must not be longer than atMostFor, ${atMostFor} ms: the name is free after that time`,

@@ -66,9 +66,13 @@ describe('PartitionGroup', () => {
     expect(() => new PartitionGroup(having({ update() {} }), options)).toThrow(
       "the poor store cannot list leases, so the workers of 'group' cannot find each other: use a store with list(), such as redis or local",
     )
-    expect(() => new PartitionGroup(having({ list() {} }), options)).toThrow(/have no room for metadata/)
+    expect(() => new PartitionGroup(having({ list() {} }), options)).toThrow(
+      /needs metadata to share the partitions, and the poor store keeps none/,
+    )
     const small = having({ list() {}, update() {}, limits: { ...limits, metadata: 0 } })
-    expect(() => new PartitionGroup(small, options)).toThrow(/have no room for metadata/)
+    expect(() => new PartitionGroup(small, options)).toThrow(
+      /needs metadata to share the partitions, and the poor store keeps none/,
+    )
   })
 
   it('has one owner for all leases of a worker', async () => {

@@ -97,9 +97,9 @@ export const misuseMutants: readonly Mutant[] = [
     edits: [
       {
         file: answers,
-        find: "  if (renewed !== false) return wrong('renewed', 'true or false', renewed)\n",
+        find: "  if (renewed !== false) return misfit('renewed', 'true or false', renewed)\n",
         replace:
-          "  if (renewed) return undefined\n  if (renewed !== false) return wrong('renewed', 'true or false', renewed)\n",
+          "  if (renewed) return undefined\n  if (renewed !== false) return misfit('renewed', 'true or false', renewed)\n",
       },
     ],
     caughtBy: { check: ['exclusion', 'validity-outlives-grant'], under: 'nonsense' },
@@ -109,7 +109,7 @@ export const misuseMutants: readonly Mutant[] = [
     edits: [
       {
         file: answers,
-        find: "  if (typeof fencingToken !== 'bigint') return wrong('grant.fencingToken', 'a bigint', fencingToken)\n",
+        find: "  if (typeof fencingToken !== 'bigint') return misfit('grant.fencingToken', 'a bigint', fencingToken)\n",
         replace: '',
       },
     ],
