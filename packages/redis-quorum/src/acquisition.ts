@@ -83,7 +83,7 @@ export class Acquisition {
     return this.#electorate.poll<AcquireOutcome, Round>(call, {
       ask: (member, whole, place) => {
         return this.#tokens.ask(place, request.name, whole, async (own) => {
-          // A server that had to learn a floor first is late: the attempt may have been taken back.
+          // The server may first have had to learn a floor. Meanwhile, the attempt may have been taken back.
           return this.#isAbandoned ? { granted: false } : await member.acquire(request, own)
         })
       },

@@ -26,7 +26,7 @@ export interface Seeing {
 }
 
 /**
- * The standing of a record that was seen for so long. `longest` caps recorded durations: no holder has settings beyond it,
+ * The standing of a record, by how long it was seen. `longest` caps recorded durations: no holder has settings beyond it,
  * and one absurd write must not lock a name for ever.
  */
 export function standingOf(record: CasRecord, seen: Seeing, longest: number): CasStanding {

@@ -39,7 +39,7 @@ export class SharedTime {
     this.bootOffset = memory.bootOffset
     this.#words = new BigInt64Array(memory.words)
     const { least, most } = leadOf(machineTime, ownTime, 0)
-    // A reader takes the later time for now, a writer the earlier.
+    // Where the clocks are compared inexactly, a reader takes the latest time it may be, and a writer the earliest.
     this.#offset = role === 'reader' ? most : least
     this.#before = suspendedTime()
     const ahead = ((bootOffset() ?? 0) - (memory.bootOffset ?? 0)) / 1e6
