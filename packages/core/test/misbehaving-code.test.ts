@@ -392,3 +392,17 @@ describe('an error that cannot be read', () => {
     warned.mockRestore()
   })
 })
+
+describe('a callback', () => {
+  it('that returns an object whose `then` throws is reported, and the loss is complete', async () => {
+    const { clock, store, faulty, errors } = await setUpPair({})
+    await faulty.release()
+    const hostile = Object.defineProperty({}, 'then', { get: fails })
+    await faulty.acquire({ onLost: () => hostile })
+    await store.delete('faulty')
+    await clock.advance(TTL)
+    expect(faulty.checkLease()).toBe(false)
+    expect(errors).toEqual([thrown])
+    expect(await faulty.acquire()).toBe(true)
+  })
+})

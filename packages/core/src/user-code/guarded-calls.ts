@@ -20,8 +20,8 @@ export function isThenable(value: unknown): value is PromiseLike<unknown> {
   try {
     return typeof (value as { then?: unknown } | null | undefined)?.then === 'function'
   } catch {
-    // A getter or a proxy that throws.
-    return false
+    // A getter or a proxy that throws: who awaits the value gets the error.
+    return true
   }
 }
 
