@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
 import { bundledDependencies } from './bundled-dependencies.js'
 import { filesBelow, packages, root, type Workspace } from './workspaces.js'
@@ -20,9 +20,8 @@ async function bundle({ folder, manifest }: Workspace): Promise<void> {
   // The programs of threads, which no module imports.
   const threads = filesBelow(join(folder, 'src'), '-program.ts')
   const dist = join(folder, 'dist')
-  for (const old of filesBelow(dist, '.js', '.js.map', '.txt')) rmSync(old)
   const { dependencies = {}, peerDependencies = {} } = manifest
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     entryPoints: [...entries, ...programs, ...threads],
     outdir: dist,
     outbase: join(folder, 'src'),
@@ -34,6 +33,7 @@ async function bundle({ folder, manifest }: Workspace): Promise<void> {
     target: 'node20.19',
     external: Object.keys({ ...dependencies, ...peerDependencies }),
     metafile: true,
+    write: false,
     sourcemap: true,
     sourcesContent: false,
     logLevel: 'warning',
@@ -41,7 +41,25 @@ async function bundle({ folder, manifest }: Workspace): Promise<void> {
   const included = bundledDependencies.filter((name) =>
     Object.keys(metafile.inputs).some((file) => file.includes(`node_modules/${name}/`)),
   )
-  if (included.length > 0) writeFileSync(join(dist, 'included-licences.txt'), included.map(licenceOf).join('\n'))
+  const files = new Map(outputFiles.map(({ path, contents }) => [path, Buffer.from(contents)]))
+  if (included.length > 0) {
+    files.set(join(dist, 'included-licences.txt'), Buffer.from(included.map(licenceOf).join('\n')))
+  }
+  // Files that are right stay as they are: programs that run meanwhile, or another build of the same sources, read them.
+  for (const [path, contents] of files) if (!hasContents(path, contents)) writeWhole(path, contents)
+  for (const path of filesBelow(dist, '.js', '.js.map', '.txt')) if (!files.has(path)) rmSync(path, { force: true })
+}
+
+function hasContents(path: string, contents: Buffer): boolean {
+  return existsSync(path) && readFileSync(path).equals(contents)
+}
+
+/** Writes a file so that nobody reads a part of it. */
+function writeWhole(path: string, contents: Buffer): void {
+  mkdirSync(dirname(path), { recursive: true })
+  const unfinished = `${path}.${process.pid}`
+  writeFileSync(unfinished, contents)
+  renameSync(unfinished, path)
 }
 
 function licenceOf(name: string): string {
