@@ -4,12 +4,11 @@ import type { EventOf } from '../engine/engine-event.js'
 import { heldIn } from '../engine/engine-state.js'
 import { type EngineEnvironment, guardEnvironment } from '../engine/event-context.js'
 import { clockWithoutTime, detailsOf, leaseClosed, nothingHeld, notIdle } from '../engine/failures.js'
-import { type GrantEffect, type GrantListener, onGrant } from '../engine/grant-effect.js'
-import { type GrantKeeper, grantKeeper } from '../engine/grant-keeper.js'
-import { LeaseEngine } from '../engine/lease-engine.js'
+import { type GrantEffect, onGrant } from '../engine/grant-effect.js'
+import type { LeaseEngine } from '../engine/lease-engine.js'
 import { type OutageEffect, outageMessage } from '../engine/outage.js'
 import { LeaseFence } from '../engine/self-fence.js'
-import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import type { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import type { LeaseLost } from '../errors/lease-lost.js'
 import { type LeaseLostError, lossError } from '../errors/lease-lost-error.js'
 import { shownText } from '../errors/shown-value.js'
@@ -24,7 +23,6 @@ import { Lease } from '../lease/lease.js'
 import type { LeaseRun } from '../lease/lease-run.js'
 import { LeaseRuns } from '../lease/lease-runs.js'
 import { workContext } from '../lease/work-context.js'
-import { forChildren } from '../parent/child-grace.js'
 import { LeaseFamily } from '../parent/lease-family.js'
 import { asParent, type ParentLease, type ParentView } from '../parent/parent.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
@@ -37,6 +35,7 @@ import type { Clock } from '../time/clock.js'
 import { Deferred } from '../time/deferred.js'
 import { keptAlive } from '../time/keep-alive.js'
 import { defaultLogger, type Logger, logSafely } from '../user-code/logger.js'
+import { createEngine, keeperOf } from './create-engine.js'
 import { Departure } from './departure.js'
 import { GrantUsers } from './grant-users.js'
 import { checkCanChange, fromHandOff, type HandOff, toHandOff } from './hand-off.js'
@@ -481,34 +480,4 @@ const heldLong =
 /** For how long a grant is held without a warning, in milliseconds. */
 function longestSilentHold({ maxHold, timeouts }: LeaseSettings): number {
   return maxHold === Number.POSITIVE_INFINITY ? MANY_TTLS * timeouts.heartbeatTimeout : Number.POSITIVE_INFINITY
-}
-
-/** Throws a `LeaseConfigurationError` where the settings ask for something that the store cannot do. */
-function createEngine(
-  settings: LeaseSettings,
-  store: LeaseStore,
-  environment: EngineEnvironment,
-  lease: GrantListener,
-): LeaseEngine {
-  const keeper = keeperOf(store)
-  const details = { leaseName: settings.name, owner: settings.owner, store: store.kind ?? 'custom' }
-  if (keeper !== undefined && environment.userClock !== undefined) {
-    throw new LeaseConfigurationError(
-      'a heartbeat thread has the clock of the machine and its own random numbers: leave out clock and random',
-      details,
-    )
-  }
-  if (keeper === undefined && settings.unresponsiveAfter !== undefined) {
-    throw new LeaseConfigurationError(
-      'unresponsiveAfter is for leases whose heartbeats are sent by a HeartbeatThread: open the store with one, or leave it out',
-      details,
-    )
-  }
-  const graced = forChildren(store, settings, environment.clock)
-  return new LeaseEngine(settings, graced, keeper === undefined ? environment : { ...environment, keeper }, lease)
-}
-
-/** The keeper of the grants of a store's leases while this thread is blocked, if there is one. */
-function keeperOf(store: LeaseStore & { readonly [grantKeeper]?: GrantKeeper }): GrantKeeper | undefined {
-  return store[grantKeeper]
 }
