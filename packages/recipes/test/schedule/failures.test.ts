@@ -193,6 +193,23 @@ describe('two schedules of one name', () => {
     )
   })
 
+  it('of which one has written control characters into the record report them escaped', async () => {
+    const fleet = new Fleet()
+    const store = new MemoryLeaseStore({ clock: fleet.server })
+    const lines: string[] = []
+    fleet.start(store, {
+      every: 10 * MINUTE,
+      logger: { ...silentLogger, warn: (line: string) => void lines.push(line) },
+    })
+    await fleet.time.advance(15 * MINUTE)
+    const other = createLease(store, 'report', { clock: fleet.server, owner: 'other' })
+    await other.acquire()
+    const tick = new Date(fleet.server.wall() + MINUTE).toISOString()
+    await other.release({ metadata: { recipe: 'schedule', tick, plan: 'every\u001b[2J minute' } })
+    await fleet.time.advance(HOUR)
+    expect(lines).toEqual([expect.stringContaining("runs it with 'every\\u{1b}[2J minute'")])
+  })
+
   it('one after the other report nothing', async () => {
     const fleet = new Fleet()
     const store = new MemoryLeaseStore({ clock: fleet.server })
