@@ -1,6 +1,5 @@
 import { type Lease, LeaseConfigurationError, type LeaseLost, type LeaseRecord, type Metadata } from '@leasehold/core'
 import {
-  callGuarded,
   checkFault,
   faultOfFunction,
   faultOfInterval,
@@ -179,11 +178,7 @@ export function planFrom<W extends AnyActorLogic>(worker: W, options: LeaseGuard
 
 function checkLease(lease: unknown): void {
   // The actor reports the rejection when it starts.
-  if (isThenable(lease))
-    callGuarded(
-      () => lease,
-      () => {},
-    )
+  if (isThenable(lease)) Promise.resolve(lease).then(undefined, () => {})
   const fits = isLease(lease) || isThenable(lease) || isReference(lease) || typeof lease === 'function'
   const wanted = 'a Lease, a promise for one, { provider, name, configPath, owner? }, or a function that makes one'
   check(fits, 'lease', wanted, lease)

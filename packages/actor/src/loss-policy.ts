@@ -1,5 +1,5 @@
 import { LeaseConfigurationError, type LeaseLost } from '@leasehold/core'
-import { callGuarded, shownValue } from '@leasehold/core/internal'
+import { shownValue } from '@leasehold/core/internal'
 
 /** The decision after a loss. */
 export type LossPolicy = 'stop' | 'reacquire'
@@ -14,10 +14,7 @@ export function decideAfter(
   try {
     const decision = policy(lost)
     if (decision === 'stop' || decision === 'reacquire') return decision
-    callGuarded(
-      () => decision,
-      () => {},
-    )
+    Promise.resolve(decision).then(undefined, () => {})
     throw new LeaseConfigurationError(`onLeaseLost must return 'stop' or 'reacquire', not ${shownValue(decision)}`)
   } catch (error) {
     log('onLeaseLost failed, so the actor ends', error)

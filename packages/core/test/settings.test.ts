@@ -135,6 +135,18 @@ describe('LeaseSettings', () => {
     expect(() => new LeaseSettings({ name: 'job', maxHold })).toThrow(LeaseConfigurationError)
   })
 
+  it('takes null for a maxHold and a retryInterval that were not given, as plain JavaScript may pass it', () => {
+    const { maxHold, retryInterval } = new LeaseSettings({
+      name: 'job',
+      maxHold: null as never,
+      retryInterval: null as never,
+    })
+    expect([maxHold, retryInterval]).toEqual([
+      Number.POSITIVE_INFINITY,
+      new LeaseSettings({ name: 'job' }).retryInterval,
+    ])
+  })
+
   it('rejects an invalid name and an invalid owner', () => {
     expect(() => new LeaseSettings({ name: '' })).toThrow(LeaseNameError)
     expect(() => new LeaseSettings({ name: 'job', owner: '\ud800' })).toThrow(LeaseNameError)

@@ -14,7 +14,7 @@ import type { SqlNames } from './table-names.js'
  */
 const STATEMENTS = 4
 
-/** How many operations share a statement, at least (if so many wait) and at most: statements stay few and short. */
+/** The smallest and the largest number of operations in a statement. If fewer wait, it has all of them. */
 const SMALLEST = 32
 const LARGEST = 64
 

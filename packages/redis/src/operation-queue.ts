@@ -157,14 +157,9 @@ export class OperationQueue {
   #send(operations: readonly Operation[], call: StoreCall): Promise<void> {
     const { current } = this.#connection
     if (current !== undefined) return this.#sendOver(current, operations, call, false)
-    return this.#connection.connect().then((connection) =>
-      this.#sendOver(
-        connection,
-        operations.filter(({ isOpen }) => isOpen),
-        call,
-        false,
-      ),
-    )
+    return this.#connection
+      .connect()
+      .then((connection) => this.#sendOver(connection, operations.filter(isOpen), call, false))
   }
 
   async #sendOver(
@@ -183,7 +178,7 @@ export class OperationQueue {
       const preparing = connection.prepare(key)
       if (preparing !== undefined) {
         await preparing
-        open = operations.filter(({ isOpen }) => isOpen)
+        open = operations.filter(isOpen)
         if (open.length === 0) return
       }
       settle(open, (await connection.run(this.#callOf(open, isByText), call)) as Answers)
@@ -193,12 +188,7 @@ export class OperationQueue {
     } finally {
       connection.traffic.end(traffic, this.#clock.now())
     }
-    await this.#sendOver(
-      connection,
-      open.filter(({ isOpen }) => isOpen),
-      call,
-      true,
-    )
+    await this.#sendOver(connection, open.filter(isOpen), call, true)
   }
 
   #callOf(operations: readonly Operation[], isByText: boolean): ScriptCall {
@@ -273,6 +263,10 @@ function outcomeOf<T>({ leaseName, toOutcome }: Request<T>, answers: Answers, pl
   if (answer === undefined) throw new Error('the script returned too few answers')
   if (answer[0] === 'failed') throw new Error(answer[1])
   return toOutcome(answer, leaseName)
+}
+
+function isOpen(operation: Operation): boolean {
+  return operation.isOpen
 }
 
 /** The script may only touch the keys of one slot. */

@@ -21,7 +21,7 @@ export interface SimulationOptions {
   readonly store?: 'server-timed' | 'observed' | undefined
   /** The timing of the leases. */
   readonly timeouts?: TimeoutOptions | undefined
-  /** The plan of a `SimulationError`, to run it again. Of the other options, only `workload` is then read. */
+  /** The plan of a `SimulationError`, to run it again: give it with the same `workload`. All other options are ignored. */
   readonly plan?: string | undefined
 }
 

@@ -9,9 +9,9 @@ export type EngineEffect =
   /** Ends the call that is under way; its answer, if it still comes, is stale. */
   | { readonly type: 'abort' }
   | { readonly type: 'granted'; readonly grant: Grant; readonly previous: Metadata | undefined }
-  /** The claim was refused. Callers whose time is up are told so; the others go on waiting. */
+  /** The claim was refused. Callers whose time is up get `false`; the others go on waiting. */
   | { readonly type: 'refused'; readonly holder: LeaseRecord | undefined }
-  /** A request failed. Callers whose time is up get the error, or all callers if it is definitive. */
+  /** A request failed. The error goes to callers whose time is up, and to all callers if it is definitive. */
   | { readonly type: 'failed'; readonly error: unknown; readonly definitive: boolean }
   /** The holder's grant cannot be broken. The callers that want it broken get the error. */
   | { readonly type: 'unbroken'; readonly error: unknown }

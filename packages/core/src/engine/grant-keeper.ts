@@ -10,7 +10,7 @@ export interface GrantKeeper {
   start(): Promise<void> | undefined
   /** Says whether the lease is held or asked for. While it is, it is notified if the thread ends by itself. */
   engage(lease: KeptLease, isEngaged: boolean): void
-  /** Keeps a grant until `KeptGrant.end`. The thread renews it if the lease itself does not do so in time. */
+  /** Keeps a grant until `KeptGrant.end`. The thread renews the grant whenever the lease has not renewed it in time. */
   keep(grant: GrantToKeep, lease: KeptLease): KeptGrant
 }
 

@@ -73,7 +73,7 @@ export class LeaseSettings {
     if (selfFence !== undefined) this.selfFence = checkedSelfFence(selfFence, this.timeouts)
     if (unresponsiveAfter !== undefined) this.unresponsiveAfter = checkedUnresponsiveAfter(unresponsiveAfter)
     Object.defineProperty(this, 'options', { value: options ?? noOptions })
-    checkFault(faultOfDuration('maxHold', maxHold) ?? faultOfInterval('retryInterval', retryInterval))
+    checkFault(faultOfDuration('maxHold', this.maxHold) ?? faultOfInterval('retryInterval', this.retryInterval))
   }
 }
 

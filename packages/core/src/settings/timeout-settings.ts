@@ -94,9 +94,8 @@ function checkGiven(options: TimeoutOptions): void {
       'heartbeatInterval may be Infinity only with heartbeatTimeout = Infinity: a lease that expires needs heartbeats',
     )
   }
-  if (heartbeatInterval !== Number.POSITIVE_INFINITY) {
+  if (heartbeatInterval !== Number.POSITIVE_INFINITY)
     checkFault(faultOfInterval('heartbeatInterval', heartbeatInterval))
-  }
   checkFault(faultOfInterval('operationTimeout', operationTimeout))
   if (heartbeatTimeout === undefined || isEndless) return
   checkFault(faultOfInterval('heartbeatTimeout', heartbeatTimeout))

@@ -92,7 +92,7 @@ export class Operation<Q, A> {
     const { reason } = this.call.signal
     const { request } = this
     this.reject(reason)
-    if (request?.operations.some(({ isOpen }) => isOpen) === false) request.abandon(reason)
+    if (request?.operations.some(isOpen) === false) request.abandon(reason)
   }
 
   #settle(): boolean {
@@ -259,6 +259,10 @@ export class Requests<Q, A> {
     })
     this.#paused.set(operation, cancel)
   }
+}
+
+function isOpen<Q, A>(operation: Operation<Q, A>): boolean {
+  return operation.isOpen
 }
 
 function longestOf<Q, A>(operations: readonly Operation<Q, A>[]): number {

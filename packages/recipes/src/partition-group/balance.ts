@@ -131,7 +131,10 @@ function takerOf(plan: readonly Planned[], number: number): Planned | undefined 
   return least
 }
 
-/** The member with the most partitions that has one below this number. Of equals, one that does not hold that one yet. */
+/**
+ * Of the members that can give a partition below this number, the one with the most partitions. If several have as many, one
+ * that does not hold the partition yet.
+ */
 function giverOf(plan: readonly Planned[], number: number): Planned | undefined {
   let most: Planned | undefined
   let isHeld = true

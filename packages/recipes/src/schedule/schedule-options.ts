@@ -54,9 +54,10 @@ const optionNames: OptionNames<ScheduleOptions> = {
 export function checkOptions(options: ScheduleOptions): void {
   const { name: leaseName, work, atMostFor, atLeastFor = 0, missed = 'skip', now, every } = options
   checkOptionNames('Schedule', options, optionNames, { leaseName })
-  checkWork('work', work, { leaseName })
-  checkFault(faultOfFunction('now', now), { leaseName })
-  checkFault(faultOfDuration('atMostFor', atMostFor) ?? faultOfPause('atLeastFor', atLeastFor), { leaseName })
+  checkWork('Schedule: work', work, { leaseName })
+  const durations =
+    faultOfDuration('Schedule: atMostFor', atMostFor) ?? faultOfPause('Schedule: atLeastFor', atLeastFor)
+  checkFault(faultOfFunction('Schedule: now', now) ?? durations, { leaseName })
   if (atMostFor !== undefined && atLeastFor > atMostFor) {
     throw wrong(
       `atLeastFor, ${atLeastFor} ms, must not be longer than atMostFor, ${atMostFor} ms: the name is free after that time`,
