@@ -55,8 +55,6 @@ type PassedEvent =
   | { readonly type: 'tick' }
   /** The heartbeat that is due is sent later, because too many others of this process are under way. */
   | { readonly type: 'crowded' }
-  /** The time limit of a release begins. */
-  | { readonly type: 'limit' }
   /** Another program has changed the record of our grant. */
   | { readonly type: 'changed' }
   /** The store confirmed a heartbeat that the keeper of the grant had sent at `sentAt`. */

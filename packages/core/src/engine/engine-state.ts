@@ -99,8 +99,8 @@ export interface Releasing {
   /** The call that is under way. */
   readonly call: PendingCall['method'] | undefined
   readonly retryAt: number
-  /** When the release is given up as unknown. Its time limit begins when the timer is armed; `undefined` until then. */
-  readonly limitAt: number | undefined
+  /** When the release is given up as unknown; `Infinity` before its first request. */
+  readonly limitAt: number
   readonly failures: number
   readonly failure: unknown
   /** See {@link Held.hasStray}. */
@@ -125,19 +125,16 @@ export function wakeAt(state: EngineState): number {
     case 'acquiring':
       return state.call?.limitAt ?? state.retryAt
     case 'releasing':
-      if (state.hasChildren === true) return Number.POSITIVE_INFINITY
-      return Math.min(
-        state.limitAt ?? Number.NEGATIVE_INFINITY,
-        state.call === undefined ? state.retryAt : Number.POSITIVE_INFINITY,
-      )
+      return Math.min(state.limitAt, state.call === undefined ? state.retryAt : Number.POSITIVE_INFINITY)
     default:
       return Math.min(state.validUntil, state.call?.limitAt ?? state.heartbeatAt)
   }
 }
 
-/** When the call under way is given up; `Infinity` for a release, whose time limit is {@link Releasing.limitAt}. */
+/** When the call under way is given up. */
 export function limitOf(state: EngineState): number {
-  if (state.phase === 'idle' || state.phase === 'releasing') return Number.POSITIVE_INFINITY
+  if (state.phase === 'idle') return Number.POSITIVE_INFINITY
+  if (state.phase === 'releasing') return state.limitAt
   return state.call?.limitAt ?? Number.POSITIVE_INFINITY
 }
 
@@ -185,9 +182,4 @@ export function hasUsualLimit(state: EngineState, operationTimeout: number): boo
 export function isHeartbeatDue(state: EngineState, now: number): boolean {
   if (state.phase !== 'held' && state.phase !== 'jeopardy') return false
   return state.call === undefined && state.heartbeatAt <= now
-}
-
-/** Whether a release is under way that has no time limit yet. */
-export function isUnlimited(state: EngineState): boolean {
-  return state.phase === 'releasing' && state.limitAt === undefined && state.hasChildren !== true
 }

@@ -25,7 +25,7 @@ const late: EngineEffect = { type: 'jeopardy', cause: undefined, latency: undefi
 /** The transition of a lease that is held, whether or not its last heartbeat was confirmed. */
 export function fromHeld(state: Held, event: EngineEvent, context: EventContext): Transition {
   // A release ends the grant without a report of its loss, even if its validity is over.
-  if (event.type === 'release') return leave(state, undefined, event)
+  if (event.type === 'release') return leave(state, undefined, event, context)
   // The keeper may have extended the validity while this thread was blocked.
   if (event.type === 'kept') return onKept(state, event, context)
   if (event.type === 'kept-refused') return onRenewed(state, event, context)
@@ -57,7 +57,7 @@ export function fromHeld(state: Held, event: EngineEvent, context: EventContext)
     case 'update':
       return renewNow({ ...state, update: event.metadata }, context)
     case 'hand-off':
-      return leave(state, event.to, event)
+      return leave(state, event.to, event, context)
     case 'store-closed':
       return lose(state, { reason: 'closed', ...(event.cause === undefined ? {} : { cause: event.cause }) }, true)
     case 'end':
@@ -334,7 +334,12 @@ interface Leaving {
 }
 
 /** Ends validity at once, and then the heartbeat that is under way: its answer is stale from here on. */
-function leave(state: Held, to: HandOffTarget | undefined, { metadata, hasChildren }: Leaving): Transition {
+function leave(
+  state: Held,
+  to: HandOffTarget | undefined,
+  { metadata, hasChildren }: Leaving,
+  context: EventContext,
+): Transition {
   const releasing: Releasing = {
     phase: 'releasing',
     op: state.op,
@@ -343,11 +348,11 @@ function leave(state: Held, to: HandOffTarget | undefined, { metadata, hasChildr
     metadata,
     call: undefined,
     retryAt: Number.POSITIVE_INFINITY,
-    limitAt: undefined,
+    limitAt: Number.POSITIVE_INFINITY,
     failures: 0,
     failure: undefined,
     hasStray: mayHaveStray(state),
   }
-  const next = hasChildren === true ? quiet({ ...releasing, hasChildren }) : sendRelease(releasing)
+  const next = hasChildren === true ? quiet({ ...releasing, hasChildren }) : sendRelease(releasing, context)
   return abortCall(state.call, next)
 }

@@ -27,21 +27,21 @@ export function fromReleasing(state: Releasing, event: EngineEvent, context: Eve
       return onFailure(state, event, context)
     case 'store-closed':
       return abortCall(state.call, giveUp(state, event.error))
-    case 'limit':
-      return quiet({ ...state, limitAt: limitOf(state, context) })
     case 'tick':
       return onTick(state, context)
     case 'children-released':
       if (state.hasChildren !== true || event.grantId !== state.grant.grantId) return quiet(state)
-      return sendRelease({ ...state, hasChildren: undefined })
+      return sendRelease({ ...state, hasChildren: undefined }, context)
     default:
       return quiet(state)
   }
 }
 
-export function sendRelease(state: Releasing): Transition {
+/** Sends the release or the hand-off. The time limit of both begins with the first request. */
+export function sendRelease(state: Releasing, { rules, now }: EventContext): Transition {
   const { grant, to, metadata } = state
-  return send(state, to === undefined ? { method: 'release', grant, metadata } : { method: 'change', grant, to })
+  const limited = { ...state, limitAt: Math.min(state.limitAt, now + rules.operationTimeout) }
+  return send(limited, to === undefined ? { method: 'release', grant, metadata } : { method: 'change', grant, to })
 }
 
 function send(state: Releasing, request: StoreRequest): Transition {
@@ -70,24 +70,20 @@ function onFailure(state: Releasing, { error, definitive }: EventOf<'failure'>, 
   return repeat(failed, context)
 }
 
-function repeat(state: Releasing, context: EventContext): Transition {
-  const { rules, now, random } = context
-  const limitAt = limitOf(state, context)
+function repeat(state: Releasing, { rules, now, random }: EventContext): Transition {
+  const { limitAt } = state
   const pause = retryPause(rules, Math.max(state.failures, 1), limitAt - now, random)
-  return quiet({ ...state, call: undefined, retryAt: Math.min(now + pause, limitAt), limitAt })
+  return quiet({ ...state, call: undefined, retryAt: Math.min(now + pause, limitAt) })
 }
 
-function limitOf({ limitAt }: Releasing, { rules, now }: EventContext): number {
-  return limitAt ?? now + rules.operationTimeout
-}
-
-function onTick(state: Releasing, { rules, now }: EventContext): Transition {
-  if (state.limitAt !== undefined && now >= state.limitAt) {
+function onTick(state: Releasing, context: EventContext): Transition {
+  const { rules, now } = context
+  if (now >= state.limitAt) {
     const asked = state.to === undefined ? 'release' : 'hand-off'
     const ended = giveUp(state, state.failure ?? timedOut(rules, asked, rules.operationTimeout))
     return abortCall(state.call, ended)
   }
-  return state.call !== undefined || now < state.retryAt ? quiet(state) : sendRelease(state)
+  return state.call !== undefined || now < state.retryAt ? quiet(state) : sendRelease(state, context)
 }
 
 /** Ends the release with an unknown outcome. The grant is freed in the background, for as long as it can last. */

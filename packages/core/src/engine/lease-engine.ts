@@ -9,16 +9,7 @@ import type { AcquireCaller } from './acquire-caller.js'
 import { armWithin } from './arm-within.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
 import { type AnswerEvent, confirmed, crowded, type EngineEvent, tick } from './engine-event.js'
-import {
-  awaits,
-  type EngineState,
-  hasUsualLimit,
-  heldIn,
-  isHeartbeatDue,
-  isUnlimited,
-  limitOf,
-  wakeAt,
-} from './engine-state.js'
+import { awaits, type EngineState, hasUsualLimit, heldIn, isHeartbeatDue, limitOf, wakeAt } from './engine-state.js'
 import { EngineContext, type EngineEnvironment } from './event-context.js'
 import { keeperEnded, ownLeftover, parentLost, storeClosed } from './failures.js'
 import { grantValidity } from './from-held.js'
@@ -226,7 +217,6 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
 
   /** Brings the timer up to date. A heartbeat that is due already, because the event loop is busy, is sent now. */
   arm(now: number): void {
-    if (isUnlimited(this.#state)) this.#step({ type: 'limit' })
     this.#toBeArmed = undefined
     const isRefused = this.#kept?.isOver === true
     if (isHeartbeatDue(this.#state, now) && !isRefused) this.onTimer()

@@ -4,7 +4,7 @@ import {
   delayedUntil,
   type EngineState,
   hasUsualLimit,
-  isUnlimited,
+  limitOf,
   wakeAt,
 } from '../../src/engine/engine-state.js'
 import { acquiring, held, releasing } from '../support/transitions.js'
@@ -23,7 +23,11 @@ describe('the next wake-up of a lease', () => {
     ['is at the time limit of a heartbeat', held({ heartbeatAt: 500, call: heartbeat }), 700],
     ['is at the time limit of a release', releasing({ limitAt: 900, retryAt: 5 }), 900],
     ['is when a release is to be repeated', releasing({ limitAt: 900, retryAt: 5, call: undefined }), 5],
-    ['is overdue where a release has no time limit yet', releasing({ retryAt: 5 }), Number.NEGATIVE_INFINITY],
+    [
+      'never comes while a release waits for those of its children',
+      releasing({ limitAt: never, call: undefined }),
+      never,
+    ],
   ])('%s', (_, state, at) => {
     expect(wakeAt(state)).toBe(at)
   })
@@ -58,10 +62,15 @@ describe('an answer is expected', () => {
   })
 })
 
-describe('the first task of the timer', () => {
-  it('is the time limit of a release, if it has none', () => {
-    expect(isUnlimited(releasing())).toBe(true)
-    expect([releasing({ limitAt: 5 }), idle, acquiring(), held()].map(isUnlimited)).toEqual(Array(4).fill(false))
+describe('the time limit of the call under way', () => {
+  it.each<[string, EngineState, number]>([
+    ['is that of a claim', acquiring(), 1_000],
+    ['is that of a heartbeat', held({ call: heartbeat }), 700],
+    ['is that of the whole release', releasing({ limitAt: 900 }), 900],
+    ['does not exist without a call', held({ heartbeatAt: 600 }), never],
+    ['does not exist for an idle lease', idle, never],
+  ])('%s', (_, state, at) => {
+    expect(limitOf(state)).toBe(at)
   })
 })
 

@@ -326,7 +326,7 @@ describe('from held, by its owner', () => {
   it('a release aborts the heartbeat in progress and frees the name', () => {
     const release = { type: 'call', op: 3, request: { method: 'release', grant } }
     expect(after(beating, { type: 'release' }, 1_040)).toEqual({
-      state: releasing({ op: 3 }),
+      state: releasing({ op: 3, limitAt: 2_040 }),
       effects: [{ type: 'abort' }, release],
     })
     expect(after(held({ op: 2 }), { type: 'release' }, 1_040).effects).toEqual([release])
@@ -339,7 +339,7 @@ describe('from held, by its owner', () => {
   it('a hand-off changes the grant', () => {
     const to = { grantId: 'theirs', owner: 'you' }
     expect(after(held(), { type: 'hand-off', to }, 1_040)).toEqual({
-      state: releasing({ to, call: 'change' }),
+      state: releasing({ to, call: 'change', limitAt: 2_040 }),
       effects: [{ type: 'call', op: 2, request: { method: 'change', grant, to } }],
     })
   })
@@ -351,7 +351,7 @@ describe('from held, by its owner', () => {
     })
   })
 
-  it.each(['cancel', 'turn', 'queue', 'limit'] as const)('%s changes nothing', (type) => {
+  it.each(['cancel', 'turn', 'queue'] as const)('%s changes nothing', (type) => {
     expect(after(beating, { type }, 1_040)).toEqual({ state: beating, effects: [] })
   })
 })

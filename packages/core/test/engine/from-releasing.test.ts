@@ -3,12 +3,13 @@ import { describe, expect, it } from 'vitest'
 import type { EngineEvent } from '../../src/engine/engine-event.js'
 import type { ReleaseOutcome } from '../../src/store/lease-store.js'
 import { recordOf } from '../support/scripted-store.js'
-import { after, grant, releasing } from '../support/transitions.js'
+import { after, grant, held, releasing } from '../support/transitions.js'
 
 const reset = new Error('reset')
 const to = { grantId: 'theirs', owner: 'you' }
 const handedOff = { ...grant, ...to, fencingToken: 4n }
 const idle = { phase: 'idle', op: 2 }
+const never = Number.POSITIVE_INFINITY
 const failed: EngineEvent = { type: 'failure', op: 2, error: reset, definitive: false }
 const changing = releasing({ to, call: 'change' })
 const reading = releasing({ to, call: 'read' })
@@ -33,7 +34,7 @@ describe('from releasing, a release', () => {
 
   it('that fails is repeated after growing pauses, within its time limit', () => {
     const repeated = releasing({ call: undefined, retryAt: 340, limitAt: 1_300, failures: 2, failure: reset })
-    expect(after(releasing({ failures: 1 }), failed, 300)).toEqual({ state: repeated, effects: [] })
+    expect(after(releasing({ failures: 1, limitAt: 1_300 }), failed, 300)).toEqual({ state: repeated, effects: [] })
     const begun = releasing({ limitAt: 350, failures: 9 })
     expect(after(begun, failed, 300).state).toMatchObject({ retryAt: 312.5, limitAt: 350 })
     expect(after(begun, failed, 400).state).toMatchObject({ retryAt: 350 })
@@ -60,10 +61,14 @@ describe('from releasing, a release', () => {
     })
   })
 
-  it('has a time limit from its start, which does not restart', () => {
-    const limited = after(releasing(), { type: 'limit' }, 70)
-    expect(limited).toEqual({ state: releasing({ limitAt: 1_070 }), effects: [] })
-    expect(after(limited.state, { type: 'limit' }, 90)).toEqual(limited)
+  it('has a time limit from its first request, which a repetition does not change', () => {
+    const waiting = after(held({ op: 1 }), { type: 'release', hasChildren: true }, 20).state
+    expect(waiting).toEqual(releasing({ op: 1, call: undefined, hasChildren: true, limitAt: never }))
+    expect(after(waiting, { type: 'tick' }, 1e9)).toEqual({ state: waiting, effects: [] })
+    const begun = after(waiting, { type: 'children-released', grantId: grant.grantId }, 70).state
+    expect(begun).toEqual(releasing({ hasChildren: undefined, limitAt: 1_070 }))
+    const paused = after(begun, failed, 90).state
+    expect(after(paused, { type: 'tick' }, 500).state).toMatchObject({ call: 'release', limitAt: 1_070 })
   })
 
   it('is given up exactly at its time limit, and its call is aborted', () => {
@@ -88,10 +93,6 @@ describe('from releasing, a release', () => {
   ])('without an answer is reported with the name of the operation: %#', (state, message) => {
     const [told] = after(state, { type: 'tick' }, 1_000).effects.slice(-1)
     expect(told).toMatchObject({ result: { error: { message: expect.stringContaining(message) } } })
-  })
-
-  it('waits while it has no time limit', () => {
-    expect(after(releasing(), { type: 'tick' }, 1e9)).toEqual({ state: releasing(), effects: [] })
   })
 })
 
@@ -127,7 +128,7 @@ describe('from releasing, a hand-off', () => {
 
   it('is repeated after a pause when the record still has our grant id', () => {
     const record = recordOf({ grantId: 'mine' })
-    const pausing = releasing({ to, call: undefined, retryAt: 25, limitAt: 1_005 })
+    const pausing = releasing({ to, call: undefined, retryAt: 25 })
     expect(after(reading, { type: 'read-answer', op: 2, record }, 5)).toEqual({ state: pausing, effects: [] })
     expect(after(pausing, { type: 'tick' }, 25).effects).toEqual([
       { type: 'call', op: 3, request: { method: 'change', grant, to } },
@@ -142,7 +143,7 @@ describe('from releasing, a hand-off', () => {
 
   it('is repeated when the read fails', () => {
     expect(after(reading, failed, 300)).toEqual({
-      state: releasing({ to, call: undefined, retryAt: 320, limitAt: 1_300, failures: 1, failure: reset }),
+      state: releasing({ to, call: undefined, retryAt: 320, failures: 1, failure: reset }),
       effects: [],
     })
   })

@@ -25,7 +25,6 @@ const step = fc.record({
       'end',
       'tick',
       'tick',
-      'limit',
       'turn',
       'queue',
       'changed',

@@ -78,7 +78,7 @@ export function releasing(changes: Partial<Releasing> = {}): Releasing {
     metadata: undefined,
     call: 'release',
     retryAt: Number.POSITIVE_INFINITY,
-    limitAt: undefined,
+    limitAt: rules.operationTimeout,
     failures: 0,
     failure: undefined,
     hasStray: false,
