@@ -104,7 +104,7 @@ export default defineConfig({
           include: isForClusters ? clusters : servers,
           exclude: isForClusters ? [] : [...clusters, ...alone, ...mutants],
           isolate: false,
-          maxWorkers: isForClusters ? 1 : 4,
+          maxWorkers: isForClusters ? 1 : 6,
           ...(isForClusters && { maxConcurrency: 1 }),
           sequence: { groupOrder: 3 },
         },
