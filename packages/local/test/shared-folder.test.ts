@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, readdirSync, statSync } from 'node:fs'
+import { chmodSync, chownSync, linkSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
@@ -51,6 +51,8 @@ describe.skipIf(process.platform === 'win32')('a process that gives no mode', ()
     chmodSync(path, 0o777)
     const { log, file } = openLog(path, { growth })
     const { ino } = statSync(file)
+    // A name of its own keeps the first file: a later one could have the same number otherwise.
+    linkSync(file, join(path, 'first'))
     grow(log)
     expect(statSync(file).ino).not.toBe(ino)
     expect(statSync(file).mode & 0o777).toBe(0o666)
@@ -59,9 +61,10 @@ describe.skipIf(process.platform === 'win32')('a process that gives no mode', ()
 
 describe.skipIf(process.getuid?.() !== 0)('root (skipped unless root runs the tests)', () => {
   it('does not take the log away from its owner when it rewrites the log', () => {
-    const { log, file } = openLog(temporaryFolder(), { growth })
+    const { path, log, file } = openLog(temporaryFolder(), { growth })
     chownSync(file, NOBODY, NOBODY)
     const { ino } = statSync(file)
+    linkSync(file, join(path, 'first'))
     grow(log)
     expect(statSync(file).ino).not.toBe(ino)
     expect(statSync(file)).toMatchObject({ uid: NOBODY, gid: NOBODY })
