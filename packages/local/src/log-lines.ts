@@ -52,8 +52,9 @@ export function headerLine(header: LogHeader): string {
   return JSON.stringify({ leasehold: 'local', schema: SCHEMA, ...header })
 }
 
-export function changeLine<C>({ id, base, registers, change }: ChangeLine<C>): string {
-  return JSON.stringify([id, base, registers, change])
+/** `text`: that of the change, if the caller has it already. */
+export function changeLine<C>({ id, base, registers, change }: ChangeLine<C>, text = JSON.stringify(change)): string {
+  return `[${JSON.stringify(id)},${base},${JSON.stringify(registers)},${text}]`
 }
 
 export function sealLine(seal: SealLine): string {

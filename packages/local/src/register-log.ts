@@ -156,7 +156,7 @@ export class RegisterLog<V, C> {
       if (line === undefined) shared.set(text, { change, registers: [this.#table.referenceTo(key)] })
       else line.registers.push(this.#table.referenceTo(key))
     }
-    return [...shared.values()].map((line) => changeLine({ id, base, ...line }))
+    return [...shared].map(([text, line]) => changeLine({ id, base, ...line }, text))
   }
 
   /** A new id for each call, unique across processes and threads. */
