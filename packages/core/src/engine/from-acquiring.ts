@@ -20,7 +20,7 @@ export function fromAcquiring(state: Acquiring, event: EngineEvent, context: Eve
     case 'acquire-answer':
       if (event.outcome.granted) {
         const hasOtherTtl = state.call?.method === 'change' && event.outcome.grant.ttl !== context.rules.ttl
-        return granted(state, { ...event.outcome, hasOtherTtl }, state.sentAt, context)
+        return granted(state, event.outcome, hasOtherTtl, state.sentAt, context)
       }
       return refused(state, event.outcome.holder, context)
     case 'read-answer':
@@ -105,10 +105,13 @@ export function sendClaim(lastOp: number, claimed: Claimed, { rules, now }: Even
   const oursUntil = adopted === undefined || changedAt === undefined ? now : changedAt + validityOf(adopted.ttl)
   const again = now < oursUntil
   const limitAt = now + rules.operationTimeout
+  const claim = { method: 'acquire', grantId, queue } as const
   const request: StoreRequest =
-    adopted === undefined || changedAt !== undefined
-      ? { method: 'acquire', grantId, queue, ...(again ? { again } : {}) }
-      : { method: 'change', grant: adopted, to: { grantId, owner: rules.owner } }
+    adopted !== undefined && changedAt === undefined
+      ? { method: 'change', grant: adopted, to: { grantId, owner: rules.owner } }
+      : again
+        ? { ...claim, again }
+        : claim
   return {
     state: {
       phase: 'acquiring',
@@ -132,7 +135,8 @@ export function sendClaim(lastOp: number, claimed: Claimed, { rules, now }: Even
 
 function granted(
   state: Acquiring,
-  { grant, previous, hasOtherTtl }: { readonly grant: Grant; readonly previous?: Metadata; hasOtherTtl: boolean },
+  { grant, previous }: { readonly grant: Grant; readonly previous?: Metadata | undefined },
+  hasOtherTtl: boolean,
   sentAt: number,
   context: EventContext,
 ): Transition {
@@ -184,7 +188,7 @@ function onRead(state: Acquiring, record: LeaseRecord | undefined, context: Even
     // A record with the ttl of the hand-off shows only that the change took effect.
     const sentAt = state.changedAt ?? state.uncertainSince ?? state.sentAt
     const hasOtherTtl = state.adopted !== undefined && ttl !== context.rules.ttl
-    return granted(state, { grant, hasOtherTtl, ...(previous === undefined ? {} : { previous }) }, sentAt, context)
+    return granted(state, { grant, previous }, hasOtherTtl, sentAt, context)
   }
   // A lock without a recorded holder may come from our own request, before it wrote its record.
   if (isLocked(record) && record.grantId !== '') return refused(state, record, context)

@@ -40,14 +40,18 @@ export function fromReleasing(state: Releasing, event: EngineEvent, context: Eve
 /** Sends the release or the hand-off. The time limit of both begins with the first request. */
 export function sendRelease(state: Releasing, { rules, now }: EventContext): Transition {
   const { grant, to, metadata } = state
-  const limited = { ...state, limitAt: Math.min(state.limitAt, now + rules.operationTimeout) }
-  return send(limited, to === undefined ? { method: 'release', grant, metadata } : { method: 'change', grant, to })
+  const limitAt = Math.min(state.limitAt, now + rules.operationTimeout)
+  return send(
+    state,
+    to === undefined ? { method: 'release', grant, metadata } : { method: 'change', grant, to },
+    limitAt,
+  )
 }
 
-function send(state: Releasing, request: StoreRequest): Transition {
+function send(state: Releasing, request: StoreRequest, limitAt = state.limitAt): Transition {
   const op = state.op + 1
   return {
-    state: { ...state, op, call: request.method },
+    state: { ...state, op, call: request.method, limitAt },
     effects: [{ type: 'call', op, request }],
   }
 }

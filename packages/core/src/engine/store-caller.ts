@@ -1,5 +1,5 @@
 import type { AcquireOptions } from '../lease/acquire-options.js'
-import type { LeaseStore } from '../store/lease-store.js'
+import type { AcquireRequest, LeaseStore } from '../store/lease-store.js'
 import { AbortableCall, type StoreCall } from '../store/store-call.js'
 import type { StoreRequest } from './engine-effect.js'
 import type { AnswerEvent } from './engine-event.js'
@@ -73,10 +73,8 @@ export class StoreCaller {
     switch (request.method) {
       case 'acquire': {
         const { grantId, queue, again } = request
-        return await store.acquire(
-          { ...(again === true ? {} : recordedOf(options)), name, owner, grantId, ttl, queue },
-          call,
-        )
+        const claim = { name, owner, grantId, ttl, queue }
+        return await store.acquire(again === true ? claim : withRecorded(claim, options), call)
       }
       case 'change':
         if (store.change === undefined) throw new TypeError('the store has no change')
@@ -98,7 +96,9 @@ export class StoreCaller {
   }
 }
 
-/** The options that are for the record of the lease. */
-function recordedOf({ metadata, ifMatch }: AcquireOptions = {}): Pick<AcquireOptions, 'metadata' | 'ifMatch'> {
-  return { ...(metadata && { metadata }), ...(ifMatch && { ifMatch }) }
+/** The claim with the options that are for the record of the lease. */
+function withRecorded(claim: AcquireRequest, options: AcquireOptions | undefined): AcquireRequest {
+  const { metadata, ifMatch } = options ?? {}
+  if (metadata === undefined && ifMatch === undefined) return claim
+  return { ...claim, ...(metadata && { metadata }), ...(ifMatch && { ifMatch }) }
 }

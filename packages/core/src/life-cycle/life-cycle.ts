@@ -93,7 +93,7 @@ export class LifeCycle<P extends Place = Place> {
     if (lease === undefined || lease.grantId !== grantId || lease.state === 'available') {
       return { outcome: { released: false, ...holderOf(name, lease, now) } }
     }
-    return { outcome: RELEASED, next: freed({ ...lease, metadata: metadata ?? lease.metadata }, 'available') }
+    return { outcome: RELEASED, next: freed(metadata === undefined ? lease : { ...lease, metadata }, 'available') }
   }
 
   /** A change whose answer was lost can be repeated: it is granted again with the same fencing token. */

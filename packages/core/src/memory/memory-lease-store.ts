@@ -50,9 +50,10 @@ export class MemoryLeaseStore extends LifeCycleStore {
   }
 
   override acquire(request: MemoryAcquireRequest, call?: StoreCall): Promise<AcquireOutcome> {
-    const { grantId } = request
-    const own = grantId === undefined ? { grantId: crypto.randomUUID(), queue: false } : { grantId }
-    return super.acquire({ ...request, ...own }, call)
+    return super.acquire(
+      hasGrantId(request) ? request : { ...request, grantId: crypto.randomUUID(), queue: false },
+      call,
+    )
   }
 
   /** The period is at most 60,000 ms, else it rejects with a `LeaseConfigurationError`. */
@@ -111,4 +112,8 @@ export class MemoryLeaseStore extends LifeCycleStore {
     this.watches.update(name)
     return outcome
   }
+}
+
+function hasGrantId(request: MemoryAcquireRequest): request is AcquireRequest {
+  return request.grantId !== undefined
 }

@@ -32,7 +32,7 @@ export class Departure {
     this.#left = left
     this.#endKeeping ??= keepAlive(this.#clock)
     const hasChildren = family?.hasChildren === true
-    this.#dispatch({ ...how, hasChildren })
+    this.#dispatch(hasChildren ? { ...how, hasChildren } : how)
     if (hasChildren) {
       void family.releaseChildren().then(() => this.#dispatch({ type: 'children-released', grantId }))
     }

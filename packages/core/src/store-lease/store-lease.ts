@@ -377,7 +377,7 @@ export class StoreLease extends Lease {
       case 'granted':
         this.#armFence()
         this.#previous = effect.previous
-        this.#warnAt = this.#clock.now() + longestSilentHold(this.settings)
+        this.#warnAt = this.#engine.now + longestSilentHold(this.settings)
         this.#users.begin(effect.grant, effect.callers)
         this.#emitter?.emit('acquired', withJSON(effect.grant))
         return

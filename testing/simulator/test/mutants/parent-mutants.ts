@@ -41,7 +41,7 @@ export const parentMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'store-lease/departure.ts',
-        find: 'this.#dispatch({ ...how, hasChildren })',
+        find: 'this.#dispatch(hasChildren ? { ...how, hasChildren } : how)',
         replace: 'this.#dispatch(how)',
       },
     ],
