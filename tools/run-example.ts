@@ -2,6 +2,9 @@ import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
 import { root } from './workspaces.js'
 
+/** The longest time that an example may take, in milliseconds. */
+const LONGEST = 110_000
+
 /** The result of a run of an example. */
 export interface ExampleRun {
   readonly status: number | null
@@ -19,6 +22,8 @@ export function runExample(
   const options = ['--import', 'tsx', '--conditions', '@leasehold/source', main, ...args]
   const { status, stdout, stderr } = spawnSync(process.execPath, options, {
     encoding: 'utf8',
+    // The time limit of a test cannot end a program that blocks its process. It ends itself on SIGTERM.
+    timeout: LONGEST,
     env: { ...process.env, ...env },
   })
   return { status, lines: stdout.trim().split('\n'), stderr }

@@ -130,8 +130,7 @@ class Demo {
 
   /** The guard of the ledger rejects older tokens from the first write of the new holder on. */
   async #hasWritten(holder: WorkerProcess): Promise<void> {
-    let written = 0
-    while (written === 0) written = (await this.#fleet.nextReport('status', holder)).report.written
+    await this.#fleet.nextReport('status', holder, ({ written }) => written > 0)
   }
 
   async #endTheHolder(): Promise<void> {

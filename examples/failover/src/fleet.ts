@@ -78,18 +78,27 @@ export class Fleet {
     return this.#holder
   }
 
-  /** Resolves with the next report of a type, from one worker or from any worker. */
-  nextReport<T extends Report['type']>(type: T, from?: WorkerProcess): Promise<Received<T>> {
-    const report = this.#nextReport(type, from)
+  /** Resolves with the next report of a type that is `wanted`, from one worker or from any worker. */
+  nextReport<T extends Report['type']>(
+    type: T,
+    from?: WorkerProcess,
+    wanted: (report: Received<T>['report']) => boolean = () => true,
+  ): Promise<Received<T>> {
+    const report = this.#nextReport(type, from, wanted)
     // The script asks for some reports before it waits for them. An early failure must not be unhandled.
     report.catch(() => {})
     return report
   }
 
-  async #nextReport<T extends Report['type']>(type: T, from?: WorkerProcess): Promise<Received<T>> {
+  async #nextReport<T extends Report['type']>(
+    type: T,
+    from: WorkerProcess | undefined,
+    wanted: (report: Received<T>['report']) => boolean,
+  ): Promise<Received<T>> {
     const signal = AbortSignal.any([this.#stopped, AbortSignal.timeout(this.#longest)])
     for await (const [worker, report] of on(this.#reports, 'report', { signal })) {
-      if (report.type === type && (from === undefined || worker === from)) return { worker, report }
+      const isOfThem = report.type === type && (from === undefined || worker === from)
+      if (isOfThem && wanted(report)) return { worker, report }
     }
     throw new Error(`no worker sent a report '${type}'`)
   }

@@ -6,6 +6,7 @@ import { HoldingRecord } from './holding-record.js'
 import type { Ledger } from './ledger.js'
 import { machineNow } from './machine-clock.js'
 import type { Entry, Order, Report } from './messages.js'
+import { StoppableLedger } from './stoppable-ledger.js'
 
 /** Options of {@link runWorker}. */
 export interface WorkerParts {
@@ -18,7 +19,8 @@ export interface WorkerParts {
 }
 
 /** Runs an XState actor that writes to the ledger while it holds the lease, until the process ends. */
-export async function runWorker({ folder, name, lease, store, ledger }: WorkerParts): Promise<never> {
+export async function runWorker({ folder, name, lease, store, ledger: inner }: WorkerParts): Promise<never> {
+  const ledger = new StoppableLedger(inner)
   const record = new HoldingRecord(folder, name, lease)
   /** The number of written entries, and the token of the last grant. */
   const tally = { written: 0, token: 0n }
@@ -78,8 +80,7 @@ export async function runWorker({ folder, name, lease, store, ledger }: WorkerPa
   process.on('SIGTERM', () => void end())
   process.on('disconnect', () => process.exit())
   process.on('message', (order: Order) => {
-    // The process stops itself, because a stop within a transaction would block the other processes.
-    if (order.type === 'stop') process.kill(process.pid, 'SIGSTOP')
+    if (order.type === 'stop') void ledger.stopProcess()
     else actor.send(order)
   })
   actor.start()
