@@ -187,6 +187,14 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'takes all instants together that have come',
   },
   {
+    title: 'release: its time limit begins again with each repetition',
+    file: 'src/engine/from-releasing.ts',
+    find: 'Math.min(state.limitAt, now + rules.operationTimeout)',
+    replace: 'now + rules.operationTimeout',
+    test: 'test/engine/from-releasing.test.ts',
+    name: 'has a time limit from its first request',
+  },
+  {
     title: 'busy loop: a heartbeat that is planned late waits for another turn',
     file: 'src/engine/lease-engine.ts',
     find: 'if (isHeartbeatDue(this.#state, now) && !isRefused) this.onTimer()\n    else this',
