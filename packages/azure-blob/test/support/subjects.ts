@@ -1,18 +1,14 @@
 import { randomUUID } from 'node:crypto'
 import { AzureBlobLeaseStore } from '@leasehold/azure-blob'
-import { leasesOver, type StoreSubject } from '@leasehold/testkit'
-import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
-import { afterAll } from 'vitest'
-import { Azurite } from './support/azurite.js'
-import { never, TTL } from './support/claims.js'
-import { copyOfMetadata } from './support/copies.js'
-import { prepared } from './support/prepared.js'
-import { spawnHolder } from './support/spawn-holder.js'
+import type { StoreSubject } from '@leasehold/testkit'
+import type { Azurite } from './azurite.js'
+import { never, TTL } from './claims.js'
+import { copyOfMetadata } from './copies.js'
+import { prepared } from './prepared.js'
+import { spawnHolder } from './spawn-holder.js'
 
-const azurite = await Azurite.start()
-afterAll(() => azurite.stop())
-
-const blobs: StoreSubject = {
+/** The store whose leases are on blobs. */
+export const blobsOn = (azurite: Azurite): StoreSubject => ({
   name: 'azure-blob, leases on blobs',
   time: 'real',
   ttl: TTL,
@@ -34,9 +30,10 @@ const blobs: StoreSubject = {
       holdElsewhere: (name) => spawnHolder(azurite, container, name, TTL),
     }
   },
-}
+})
 
-const containers: StoreSubject = {
+/** The store whose leases are on containers. */
+export const containersOn = (azurite: Azurite): StoreSubject => ({
   name: 'azure-blob, leases on containers',
   time: 'real',
   ttl: TTL,
@@ -56,8 +53,4 @@ const containers: StoreSubject = {
       },
     }
   },
-}
-
-describeStoreLaws(blobs)
-describeStoreLaws(containers)
-describeLeaseLaws(leasesOver(blobs))
+})
