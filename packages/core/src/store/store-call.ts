@@ -20,7 +20,10 @@ export interface StoreCall {
 export class AbortableCall implements StoreCall {
   readonly timeout: number
   #controller: AbortController | undefined
-  #listeners: Set<() => void> | undefined
+  /** Most calls have one listener: a set for it would cost more than the rest of the call. */
+  #listener: (() => void) | undefined
+  /** The further listeners. */
+  #others: Set<() => void> | undefined
   #aborted = false
   #reason: unknown
 
@@ -48,15 +51,21 @@ export class AbortableCall implements StoreCall {
     }
     // A function of its own, so that one listener can be added twice.
     const entry = (): void => listener()
-    this.#listeners ??= new Set()
-    this.#listeners.add(entry)
-    return () => this.#listeners?.delete(entry)
+    if (this.#listener === undefined) {
+      this.#listener = entry
+      return () => {
+        if (this.#listener === entry) this.#listener = undefined
+      }
+    }
+    this.#others ??= new Set()
+    this.#others.add(entry)
+    return () => this.#others?.delete(entry)
   }
 
   /** How many listeners the store has left on the call or on its signal: for tests. */
   get listeners(): number {
     const onSignal = this.#controller === undefined ? [] : getEventListeners(this.#controller.signal, 'abort')
-    return (this.#listeners?.size ?? 0) + onSignal.length
+    return (this.#listener === undefined ? 0 : 1) + (this.#others?.size ?? 0) + onSignal.length
   }
 
   /** Gives the attempt up. `reason` becomes the reason of the signal. Has no effect the second time. */
@@ -64,12 +73,13 @@ export class AbortableCall implements StoreCall {
     if (this.#aborted) return
     this.#aborted = true
     this.#reason = reason
-    const listeners = this.#listeners ?? []
-    this.#listeners = undefined
+    const listeners = [this.#listener, ...(this.#others ?? [])]
+    this.#listener = undefined
+    this.#others = undefined
     this.#controller?.abort(reason)
     for (const listener of listeners) {
       try {
-        listener()
+        listener?.()
       } catch (error) {
         // The other listeners still run.
         defaultLogger.error('a store threw an error when a call was aborted', error)
