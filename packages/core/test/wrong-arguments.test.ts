@@ -51,6 +51,14 @@ describe('wrong arguments', () => {
     expect(() => createLease(store, 'job', { childGrace: duration as number })).toThrow(expected)
   })
 
+  it.each<[object, string]>([
+    [{}, 'LeaseNameError'],
+    [{ heartbeatTimout: 5_000 }, 'LeaseConfigurationError'],
+  ])('a name and a store in the wrong order, with the options %o, throw a %s', (options, name) => {
+    const [first, second] = ['job', new MemoryLeaseStore()] as never[]
+    expect(() => createLease(first as never, second as never, options)).toThrow(expect.objectContaining({ name }))
+  })
+
   it.each([undefined, null, 7, 'text', {}])('adopt(%s) rejects with a LeaseConfigurationError', async (handOff) => {
     const lease = createLease(new MemoryLeaseStore(), 'job', { logger: silentLogger })
     await expect(lease.adopt(handOff as never)).rejects.toMatchObject({ name: 'LeaseConfigurationError' })

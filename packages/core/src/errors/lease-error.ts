@@ -61,8 +61,9 @@ export function isDefinitive(error: unknown): error is LeaseError {
 
 function shownMessage(message: string, { leaseName, owner }: LeaseErrorDetails): string {
   let shown = message
-  for (const text of [leaseName, owner]) {
-    if (text?.includes('\n') === true) shown = shown.replaceAll(text, shownText(text))
+  for (const text of [leaseName, owner] as readonly unknown[]) {
+    // In JavaScript, the arguments of a maker may be in the wrong order.
+    if (typeof text === 'string' && text.includes('\n')) shown = shown.replaceAll(text, shownText(text))
   }
   return shownLines(shown)
 }
