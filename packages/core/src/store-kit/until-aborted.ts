@@ -4,6 +4,6 @@ import type { StoreCall } from '../store/store-call.js'
 export function untilAborted<T>(promise: Promise<T>, call: StoreCall): Promise<T> {
   return new Promise((resolve, reject) => {
     const removeListener = call.onAbort(() => reject(call.signal.reason))
-    promise.then(resolve, reject).finally(removeListener)
+    void promise.then(resolve, reject).then(removeListener)
   })
 }
