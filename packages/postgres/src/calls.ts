@@ -50,6 +50,9 @@ const bulks: Readonly<Record<string, Bulk>> = {
  * first, because a statement must not wait for locks while it holds those of later names.
  */
 export function callsOf(operations: readonly Operation[]): Calls {
+  // One operation alone is done faster by its own call, which also waits.
+  if (operations.length === 1)
+    return { list: operations.map(({ query }) => query.call), answersIn: (answers) => answers }
   const single: number[] = []
   const many = Object.entries(bulks).map(([kind, bulk]) => ({ kind, bulk, places: [] as number[] }))
   operations.forEach(({ query: { call, leaseName, waitsForLocks } }, place) => {
@@ -59,7 +62,7 @@ export function callsOf(operations: readonly Operation[]): Calls {
     const places = group?.bulk.fits(call) ? group.places : single
     places.push(place)
   })
-  // One operation alone is done faster by its own call, which also waits.
+  // So is one that is the only one of its kind.
   for (const { places } of many) if (places.length === 1) single.push(...places.splice(0))
   single.sort((a, b) => a - b)
   const groups = many.filter(({ places }) => places.length > 0)

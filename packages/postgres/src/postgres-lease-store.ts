@@ -299,7 +299,7 @@ export class PostgresLeaseStore implements LeaseStore {
     this.#busyPauses.delete(id)
   }
 
-  async #run<T>(
+  #run<T>(
     operation: string,
     leaseName: string,
     args: readonly unknown[],
@@ -307,12 +307,7 @@ export class PostgresLeaseStore implements LeaseStore {
     toOutcome: (answer: unknown) => T,
     { isLarge, isRepeated }: { readonly isLarge?: boolean; readonly isRepeated?: Query['isRepeated'] } = {},
   ): Promise<T> {
-    return await this.#queue.run(
-      { operation, leaseName, call: [operation, ...args], isRepeated },
-      toOutcome,
-      call,
-      isLarge,
-    )
+    return this.#queue.run({ operation, leaseName, call: [operation, ...args], isRepeated }, toOutcome, call, isLarge)
   }
 }
 
