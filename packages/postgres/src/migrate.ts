@@ -28,8 +28,8 @@ export interface Migration {
  */
 const PARTS = [
   { version: 1, name: 'tables', sql: tables },
-  { version: 4, name: 'operations', sql: [records, queue, grants, holders, run].join('') },
   { version: 5, name: 'guard', sql: guard },
+  { version: 6, name: 'operations', sql: [records, queue, grants, holders, run].join('') },
 ]
 
 /**

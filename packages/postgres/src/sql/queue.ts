@@ -48,7 +48,6 @@ declare
   v_grant text;
   v_channel text;
 begin
-  if not exists (select from "leasehold"."leases_waiters" w where w.name = p_name) then return; end if;
   select r_grant, r_channel into v_grant, v_channel from "leasehold"."leases_first_1"(p_name);
   -- The payload of a notification is limited to 8,000 bytes.
   if v_grant is not null then perform pg_notify(v_channel, 'turn ' || left(v_grant, 1000)); end if;

@@ -22,7 +22,8 @@ begin
   perform set_config('lock_timeout', p_patience || 'ms', true), set_config('plan_cache_mode', 'force_generic_plan', true),
     set_config('enable_seqscan', 'off', true), set_config('enable_hashjoin', 'off', true),
     set_config('enable_mergejoin', 'off', true), set_config('enable_material', 'off', true);
-  for v_call in select value from jsonb_array_elements(p_calls) loop
+  for v_place in 0 .. jsonb_array_length(p_calls) - 1 loop
+    v_call := p_calls -> v_place;
     -- One assignment a branch: a subquery in one branch of an expression makes the whole expression slow.
     v_operation := v_call ->> 0;
     if v_operation = 'acquire' then
