@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { LeaseConfigurationError, LeaseProvider, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { migrate, postgresLease } from '@leasehold/postgres'
+import { eventually } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer, type PostgresServerOptions } from '@leasehold/testing/postgres-server'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -50,7 +51,8 @@ describePostgres('a lease of a configuration', () => {
       (await server.query(`select from pg_stat_activity where application_name = 'leasehold'`)).length
     expect(await open()).toBeLessThanOrEqual(2)
     await provider.close()
-    expect(await open()).toBe(0)
+    // The pool of pg has ended when its connections have begun to.
+    await eventually('all connections have ended', async () => (await open()) === 0)
   })
 
   it('reads the PG variables where there is no URL', async () => {

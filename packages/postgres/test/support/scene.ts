@@ -15,6 +15,7 @@ import { PgBouncer, type PgBouncerOptions } from '@leasehold/testing/pg-bouncer'
 import { PostgresServer, type PostgresServerOptions, type StandbyOptions } from '@leasehold/testing/postgres-server'
 import { TcpProxy } from '@leasehold/testkit'
 import { Pool, type PoolConfig } from 'pg'
+import { poolTo } from './pool-to.js'
 
 /** Of the leases of a scene, unless others are given. */
 export const TIMES = { heartbeatTimeout: 9_000, heartbeatInterval: 1_000, operationTimeout: 2_500 }
@@ -92,8 +93,7 @@ export class Scene {
 
   /** The pool of a user, who listens to its errors as `pg` demands. */
   pool({ port }: Reachable, options: PoolConfig = {}): Pool {
-    const pool = new Pool({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres', ...options })
-    pool.on('error', () => {})
+    const pool = poolTo({ port }, options)
     this.atEnd(async () => {
       // A connection that hangs would never end.
       void pool.end().catch(() => {})
@@ -136,7 +136,7 @@ export class Scene {
 
 /** Makes the tables and functions on a server. */
 async function migrateOn({ port }: Reachable, schema: string): Promise<void> {
-  const pool = new Pool({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
+  const pool = poolTo({ port })
   try {
     await migrate(pool, { schema })
   } finally {
