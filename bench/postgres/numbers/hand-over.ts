@@ -65,7 +65,9 @@ export async function reportHandOver(url: string): Promise<NumberReport> {
     body: [
       'From the call of the release to the moment when the next one holds. All waiters are in one process and came one after',
       `the other, every ${ARRIVAL} ms; each holds for ${WORK} ms and releases. Ours has ${CONNECTIONS} connections for all waiters; the others keep`,
-      'one busy for each waiter, and are not measured with 1,000. Transactions are those of the whole server. An inversion is a',
+      'one busy for each waiter, and are not measured with 1,000. Transactions are those of the whole server,',
+      'which counts them some seconds late: the figures of short queues contain those that took the places, and miss the last',
+      'ones. The connection for notifications counts one of its own for each that it receives. An inversion is a',
       'pair that was served in the other order than it came; on a busy machine, one may come before the one before it has its',
       'place in the queue.',
       '',
