@@ -40,6 +40,11 @@ export async function enterSlot(turnstile: Turnstile, request: EntryRequest): Pr
   }
 }
 
+/** All slots, from the one to try first. */
+function inTurn({ count, next }: TurnstileRecord): readonly number[] {
+  return Array.from({ length: count }, (_, offset) => (next + offset) % count)
+}
+
 /** A slot that was found and acquired. */
 interface FoundSlot {
   readonly lease: StoreLease
@@ -69,11 +74,12 @@ class SlotSearch {
    * unknown. A grant whose answer was lost is taken back by its lease.
    */
   async find(request: EntryRequest): Promise<FoundSlot | undefined> {
-    const { count, next, isFull } = this.record
-    const all = Array.from({ length: count }, (_, offset) => (next + offset) % count)
+    const { isFull } = this.record
+    const [next = 0, ...others] = inTurn(this.record)
+    let found = await this.#try([next], request)
     // If the last holder had to wait, most likely no slot is free: the watches find one that is.
-    const first = isFull && request.isPatient ? all.slice(0, 1) : all
-    const found = (await this.#try(first, request)) ?? (request.isPatient ? await this.#wait(request) : undefined)
+    if (!isFull || !request.isPatient) found ??= await this.#try(others.length > 1 ? 'free' : others, request)
+    if (request.isPatient) found ??= await this.#wait(request)
     if (found === undefined && this.#failure !== undefined) throw this.#failure
     return found
   }
@@ -125,7 +131,8 @@ class SlotSearch {
     return true
   }
 
-  async #try(slots: readonly number[], { signal, metadata }: EntryRequest): Promise<FoundSlot | undefined> {
+  /** Tries these slots one after the other, or those that one look at all finds free. */
+  async #try(slots: readonly number[] | 'free', { signal, metadata }: EntryRequest): Promise<FoundSlot | undefined> {
     for (const slot of await this.#enterable(slots, signal)) {
       const lease = this.#leases.get(slot) ?? this.#turnstile.lease(slot)
       this.#leases.set(slot, lease)
@@ -145,15 +152,14 @@ class SlotSearch {
    * The slots that may be entered. While slots from `count` on may be held, which a larger number left over, there are none
    * unless fewer than `count` are held in all.
    */
-  async #enterable(slots: readonly number[], signal: AbortSignal): Promise<readonly number[]> {
+  async #enterable(slots: readonly number[] | 'free', signal: AbortSignal): Promise<readonly number[]> {
     const { count, slots: all } = this.record
-    if (all === count) return slots.filter((slot) => slot < count)
+    if (all === count && slots !== 'free') return slots.filter((slot) => slot < count)
     try {
       const held = await heldSlots(this.#turnstile, all, signal)
       // Nobody enters while this instance holds the turnstile, so that they stay empty.
       if (![...held].some((slot) => slot >= count)) this.record = { ...this.record, slots: count }
-      const free = Array.from({ length: count }, (_, slot) => slot).filter((slot) => !held.has(slot))
-      return held.size < count ? free : []
+      return held.size < count ? inTurn(this.record).filter((slot) => !held.has(slot)) : []
     } catch (error) {
       this.#isRepeated(error)
       return []

@@ -13,10 +13,10 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: search,
-        find: 'const { count, next, isFull } = this.record',
-        replace: 'const { next, isFull } = this.record\n    const count = this.record.count + 1',
+        find: 'const { count, slots: all } = this.record',
+        replace: 'const { slots: all } = this.record\n    const count = this.record.count + 1',
       },
-      { file: search, find: 'return slots.filter((slot) => slot < count)', replace: 'return slots' },
+      { file: search, find: 'inTurn(this.record).filter(', replace: 'inTurn({ ...this.record, count }).filter(' },
     ],
     caughtBy: { check: ['broken-rule'] },
   },
@@ -38,7 +38,7 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'permits are given while more than the number are held',
-    edits: [{ file: search, find: 'return held.size < count ? free : []', replace: 'return free' }],
+    edits: [{ file: search, find: 'return held.size < count ? inTurn', replace: 'return held.size >= 0 ? inTurn' }],
     caughtBy: { law: 'after a smaller number, no permit is given while so many are held' },
   },
   {
@@ -99,7 +99,7 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'the first waiter leaves the turnstile while it waits for a slot',
-    edits: [{ file: search, find: 'request.isPatient ? await this.#wait(request) : undefined', replace: 'undefined' }],
+    edits: [{ file: search, find: 'found ??= await this.#wait(request)', replace: 'found ??= undefined' }],
     caughtBy: { law: 'a hand-over costs the same number of store calls, however many wait' },
   },
   {

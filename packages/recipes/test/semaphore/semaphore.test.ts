@@ -9,7 +9,7 @@ import {
   readLease,
 } from '@leasehold/core'
 import { viewOf } from '@leasehold/core/store'
-import { ReadWriteLease, Semaphore } from '@leasehold/recipes'
+import { type Permit, ReadWriteLease, Semaphore } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing'
 import { type FaultPlan, FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -176,6 +176,27 @@ describe('a permit', () => {
     const states = [await stateOf('job/0'), await stateOf('job/1')]
     expect(states[permit?.slot ?? 0]).toBe('leased')
     expect(states[1 - (permit?.slot ?? 0)]).not.toBe('leased')
+  })
+
+  it('is found among many, or refused, without a claim on every slot', async () => {
+    const { store, open, during } = setUp()
+    const claimed: string[] = []
+    const counting = viewOf(store, {
+      acquire: (acquire) => (request, call) => {
+        if (request.name !== 'job') claimed.push(request.name)
+        return acquire(request, call)
+      },
+    })
+    const semaphore = open(50, counting)
+    const permits: (Permit | undefined)[] = []
+    for (let count = 0; count < 50; count += 1) permits.push(await during(semaphore.acquire()))
+    claimed.length = 0
+    expect(await during(semaphore.acquire())).toBeUndefined()
+    expect(claimed).toEqual(['job/0'])
+    for (const slot of [20, 30]) await during(permits[slot]?.release() ?? Promise.resolve(false))
+    claimed.length = 0
+    expect((await during(semaphore.acquire()))?.slot).toBe(20)
+    expect(claimed).toEqual(['job/0', 'job/20'])
   })
 
   it('is refused at once where its metadata are not valid', async () => {

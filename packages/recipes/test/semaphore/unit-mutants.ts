@@ -29,6 +29,14 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'is refused at once where the slots refuse it',
   },
   {
+    title: 'slots: each slot is tried',
+    file: 'src/slots/slot-search.ts',
+    find: "others.length > 1 ? 'free' : others",
+    replace: 'others',
+    test,
+    name: 'is found among many, or refused, without a claim on every slot',
+  },
+  {
     title: 'turnstile: a semaphore on the name of a read-write lease',
     file: 'src/slots/turnstile-record.ts',
     find: 'checkRecipe(recipes[kind], left, details)',
