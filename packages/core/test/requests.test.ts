@@ -289,4 +289,13 @@ describe('a request', () => {
     await turn()
     expect(sent).toHaveLength(2)
   })
+
+  it('is aborted by the close, each of those under way', async () => {
+    const { requests, run, sent } = begin({ most: 3, largest: 1 })
+    const outcomes = run(3).map(reasonOf)
+    await turn()
+    requests.close(new Error('closed'))
+    expect(sent.map(({ call }) => call.aborted)).toEqual([true, true, true])
+    expect(await Promise.all(outcomes)).toEqual(['closed', 'closed', 'closed'])
+  })
 })

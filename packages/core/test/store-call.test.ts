@@ -35,6 +35,17 @@ describe('a store call', () => {
     expect(listener).toHaveBeenCalledOnce()
   })
 
+  it('removes no other listener when one is removed twice', () => {
+    const call = new AbortableCall()
+    const [removed, later] = [vi.fn(), vi.fn()]
+    const remove = call.onAbort(removed)
+    remove()
+    call.onAbort(later)
+    remove()
+    call.abort()
+    expect([removed.mock.calls.length, later.mock.calls.length]).toEqual([0, 1])
+  })
+
   it('does not run a removed listener, and counts the others', () => {
     const call = new AbortableCall()
     const [kept, removed] = [vi.fn(), vi.fn()]
