@@ -40,7 +40,9 @@ export function toPortable(error: unknown, depth = 0): PortableError {
     return { name: 'Error', message: reasonOf(error), stack: undefined, fields: {}, cause: undefined }
   }
   const { name, message, stack, cause } = error
-  const fields = Object.entries(error).filter(([, value]) => isPlain(value))
+  const fields = Object.entries(error).filter(([, value]) =>
+    ['string', 'number', 'boolean', 'bigint'].includes(typeof value),
+  )
   return {
     name,
     message,
@@ -58,8 +60,4 @@ export function fromPortable({ name, message, stack, fields, cause }: PortableEr
     : Object.assign(new Error(message, details), fields, { name })
   if (stack !== undefined) error.stack = stack
   return error
-}
-
-function isPlain(value: unknown): boolean {
-  return ['string', 'number', 'boolean', 'bigint'].includes(typeof value)
 }

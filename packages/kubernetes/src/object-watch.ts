@@ -66,12 +66,9 @@ export async function* watchObject(
     }
     if (call.aborted) return
     if (progress.missed && progress.failures === 0 && progress.brief <= MOST_BRIEF) continue
-    await watched.client.pause(pauseAfter(progress, watched.random), call).catch(() => {})
+    const failures = Math.max(progress.failures, progress.brief - MOST_BRIEF)
+    await watched.client.pause(backoff(failures, FIRST_PAUSE, LONGEST_PAUSE, watched.random), call).catch(() => {})
   }
-}
-
-function pauseAfter({ failures, brief }: Progress, random: () => number): number {
-  return backoff(Math.max(failures, brief - MOST_BRIEF), FIRST_PAUSE, LONGEST_PAUSE, random)
 }
 
 async function* watchOnce(

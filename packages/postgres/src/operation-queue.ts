@@ -81,7 +81,9 @@ export class OperationQueue {
 
   async #send(operations: readonly Operation[], call: StoreCall): Promise<void> {
     // Rows are locked in the order of their names: two statements must not wait for each other.
-    const sorted = operations.toSorted(byName)
+    const sorted = operations.toSorted(({ query: a }, { query: b }) =>
+      a.leaseName < b.leaseName ? -1 : Number(a.leaseName > b.leaseName),
+    )
     const alone = Math.min(Math.ceil(call.timeout) + AFTER_TIMEOUT, LONGEST_PATIENCE)
     const patience = sorted.length > 1 ? SHARED_PATIENCE : alone
     const calls = callsOf(sorted)
@@ -106,8 +108,4 @@ function onAnswer(operation: Operation, answer: unknown): void {
     operation.sendAgain()
   } else if (query.isRepeated?.(answer, repeats) === true) operation.repeat()
   else operation.resolve(answer)
-}
-
-function byName({ query: a }: Operation, { query: b }: Operation): number {
-  return a.leaseName < b.leaseName ? -1 : Number(a.leaseName > b.leaseName)
 }

@@ -34,8 +34,8 @@ export const watchOne: Action<typeof watch> = async ({ operands, options }, term
         if (count >= lines) return exitCodes.ok
       }
     } catch (error) {
-      if (!mayPass(error)) throw error
-      if (!isFailing) terminal.errors.write(`leasehold: ${shownText((error as Error).message)}; watching again\n`)
+      if (!(error instanceof LeaseError) || !['unavailable', 'timeout'].includes(error.code)) throw error
+      if (!isFailing) terminal.errors.write(`leasehold: ${shownText(error.message)}; watching again\n`)
       isFailing = true
       await pause(clock, interval, new AbortableCall())
     }
@@ -52,8 +52,4 @@ function lineOf(name: string, record: LeaseRecord | undefined, { output, clock }
   const by = holder === '-' ? '' : ` by ${holder}`
   const left = state === 'breaking' && remaining !== undefined ? `, free in ${durationText(remaining)}` : ''
   return shownText(`${time}  ${name} is ${state}${by}, token ${fencingToken}${left}`)
-}
-
-function mayPass(error: unknown): boolean {
-  return error instanceof LeaseError && (error.code === 'unavailable' || error.code === 'timeout')
 }

@@ -47,11 +47,12 @@ export class ApiConnection {
         unlisten()
         resolve(response)
       })
-      sent.on('error', (error) => {
+      sent.on('error', (error: NodeJS.ErrnoException) => {
         unlisten()
         if (call.aborted) return
-        // Every write is conditional on a version or on a missing object, so it can be repeated.
-        if (sent.reusedSocket && isReset(error)) resolve(this.send(config, request, 'own', call))
+        // The server had closed the connection. Every write is conditional on a version or on a missing object, so it can be repeated.
+        if (sent.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(String(error.code)))
+          resolve(this.send(config, request, 'own', call))
         else reject(unanswered(error))
       })
       sent.end(request.body === undefined ? undefined : JSON.stringify(request.body))
@@ -104,9 +105,4 @@ export class ApiConnection {
 function carriesSecret({ headers, auth }: RequestOptions): boolean {
   const names = Object.keys(headers ?? {}).map((name) => name.toLowerCase())
   return names.includes('authorization') || (auth !== undefined && auth !== null)
-}
-
-/** Whether the server had closed the connection. */
-function isReset(error: NodeJS.ErrnoException): boolean {
-  return error.code === 'ECONNRESET' || error.code === 'EPIPE'
 }

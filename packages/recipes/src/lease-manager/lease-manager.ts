@@ -182,7 +182,7 @@ export class LeaseManager extends Recipe<LeaseManagerEvents> {
     options: ProcessEachOptions<J> = {},
   ): Promise<ProcessedJobs> {
     checkOptionNames<ProcessEachOptions<J>>('processEach', options, processOptionNames)
-    const { concurrency = 1, key = ownKey, run = '', signal } = options
+    const { concurrency = 1, key = (job: unknown) => job as string, run = '', signal } = options
     checkConcurrency('processEach', concurrency)
     checkWork('the worker of processEach', worker, { owner: this.#leases.settings.owner })
     checkFault(faultOfFunction('key', key) ?? faultOfSignal(signal))
@@ -220,10 +220,6 @@ export class LeaseManager extends Recipe<LeaseManagerEvents> {
 function checkConcurrency(of: string, concurrency: number): void {
   if (Number.isSafeInteger(concurrency) && concurrency > 0) return
   throw new LeaseConfigurationError(`${of}: concurrency must be a whole number from 1 on, not ${String(concurrency)}`)
-}
-
-function ownKey(job: unknown): string {
-  return job as string
 }
 
 function byKey<J>(jobs: Iterable<J>, keyOf: (job: J) => string): ReadonlyMap<string, J> {
