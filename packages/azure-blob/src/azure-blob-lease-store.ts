@@ -105,7 +105,9 @@ export class AzureBlobLeaseStore implements LeaseStore {
     return await this.#inRounds('update', grant.name, call, async (resource, signal) => {
       const outcome = await this.#renew(resource, grant, call)
       if (outcome?.renewed !== true || !this.#grants.hasRecords) return outcome
-      return (await this.#grants.writeMetadata(resource, grant, metadata, signal)) ? outcome : undefined
+      const written = await this.#grants.writeMetadata(resource, grant, metadata, signal)
+      if (written === 'later') return { renewed: false, reason: 'expired' }
+      return written ? outcome : undefined
     })
   }
 

@@ -109,17 +109,21 @@ export class RecordedGrants {
     return toRecord(name, isInForce ? stored : undefined, found)
   }
 
-  /** Replaces the metadata of a grant under its lease; `false` if another writer was faster. */
+  /**
+   * Replaces the metadata of a grant under its lease; `false` if another writer was faster, `'later'` if the record is that
+   * of a later grant: a late duplicate of a claim can be granted again, under the same id.
+   */
   async writeMetadata(
     resource: LeaseResource,
     grant: Grant,
     metadata: Metadata,
     signal: AbortSignal,
-  ): Promise<boolean> {
+  ): Promise<boolean | 'later'> {
     const found = await resource.find(signal)
     if (found === undefined) return false
     const stored = grantIn(grant.name, found.metadata)
     const kept = stored?.grantId === grant.grantId ? stored : grant
+    if (kept.fencingToken > grant.fencingToken) return 'later'
     const record = withGrant(found.metadata, { ...kept, metadata })
     const written = await resource.write(record, grant.grantId, found, signal)
     if (this.#writes.has(grant.name, found)) this.#writes.set(grant.name, written?.etag)

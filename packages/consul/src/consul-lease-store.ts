@@ -157,6 +157,8 @@ export class ConsulLeaseStore implements LeaseStore {
       const entry = await this.#locks.entryOf(grant, isFirst, call)
       const refusal = this.#refusalOf(grant, entry)
       if (refusal !== undefined) return refusal
+      // A late duplicate of a claim can be granted again, under the same id.
+      if (tokenOf(entry as SeenEntry) > grant.fencingToken) return { renewed: false, reason: 'expired' }
       const { session, value } = entry as SeenEntry
       const changed = { ...(value as LeaseValue), metadata, token: tokenOf(entry as SeenEntry) }
       const [written, isAlive] = await Promise.all([
@@ -183,7 +185,13 @@ export class ConsulLeaseStore implements LeaseStore {
         return { released: false, ...this.#holderOf(name, entry) }
       }
       const { breakPeriod: _, previous: __, ...left } = entry.value
-      const freed: LeaseValue = { ...left, metadata: metadata ?? left.metadata, token: tokenOf(entry), released: true }
+      const isKept = metadata === undefined || tokenOf(entry) > grant.fencingToken
+      const freed: LeaseValue = {
+        ...left,
+        metadata: isKept ? left.metadata : metadata,
+        token: tokenOf(entry),
+        released: true,
+      }
       if ((await this.#locks.write(name, entry, unlock, freed, call)) === undefined) return undefined
       this.#locks.forget(name, grantId)
       return { released: true }

@@ -200,7 +200,7 @@ export class EtcdLeaseStore implements LeaseStore {
 
 /** Frees the lock. Without `leavesRecord`, no record is written: the grant then looks as if it had expired. */
 function releasing(
-  { name, grantId }: Grant,
+  { name, grantId, fencingToken }: Grant,
   state: NameState,
   metadata: Metadata | undefined,
   leavesRecord: boolean,
@@ -210,7 +210,9 @@ function releasing(
     return { outcome: { released: false, ...holderIn(name, state) } }
   }
   const { previous: _, breakReason, ...kept } = note
-  const left = metadata === undefined ? { ...(breakReason === undefined ? {} : { breakReason }) } : { metadata }
+  // A late duplicate of a claim can be granted again, under the same id: its metadata stays.
+  const isKept = metadata === undefined || BigInt(note.token ?? 0) > fencingToken
+  const left = isKept ? { ...(breakReason === undefined ? {} : { breakReason }) } : { metadata }
   const lock = lockIn(state)
   const freed = lock === undefined ? {} : { freed: lock.key }
   const record = leavesRecord ? { note: { ...kept, ...left, state: 'available' } as const } : {}

@@ -55,11 +55,13 @@ export class Heartbeats {
 
   /** Replaces the metadata of a grant, and renews it. */
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    const { name, grantId } = grant
+    const { name, grantId, fencingToken } = grant
     const outcome = await this.#names.carryOut(name, undefined, call, (state): Plan<RenewOutcome> => {
       if (holdingClaim(state, grantId) === undefined || state.note === undefined) {
         return { outcome: refusal(name, state, grantId) }
       }
+      // A late duplicate of a claim can be granted again, under the same id.
+      if (BigInt(state.note.token ?? 0) > fencingToken) return { outcome: { renewed: false, reason: 'expired' } }
       return { changes: { note: { ...state.note, metadata } }, done: () => RENEWED }
     })
     if (!outcome.renewed) return outcome

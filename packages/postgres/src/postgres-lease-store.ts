@@ -151,9 +151,9 @@ export class PostgresLeaseStore implements LeaseStore {
   }
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    const { name, grantId } = grant
+    const { name, grantId, fencingToken } = grant
     this.#checks.grant(grant, call, metadata)
-    const args = [toColumn(name), toColumn(grantId), JSON.stringify(metadata)]
+    const args = [toColumn(name), toColumn(grantId), JSON.stringify(metadata), String(fencingToken)]
     const toOutcome = (answer: unknown) => renewOutcome(answer as RenewAnswer)
     const outcome = await this.#run('update', name, args, call, toOutcome, { isRepeated: isBusy })
     if (outcome === undefined) throw this.#locked(grant)
@@ -162,9 +162,10 @@ export class PostgresLeaseStore implements LeaseStore {
 
   /** Does not wait for a guard in an open transaction, which still keeps the name from others until it ends. */
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
-    const { name, grantId } = grant
+    const { name, grantId, fencingToken } = grant
     this.#checks.release(grant, call, metadata)
-    const args = [toColumn(name), toColumn(grantId), metadata === undefined ? null : JSON.stringify(metadata)]
+    const left = metadata === undefined ? [null] : [JSON.stringify(metadata), String(fencingToken)]
+    const args = [toColumn(name), toColumn(grantId), ...left]
     return await this.#run('release', name, args, call, (answer) => releaseOutcome(answer as ReleaseAnswer))
   }
 

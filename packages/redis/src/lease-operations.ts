@@ -110,12 +110,13 @@ export class LeaseOperations {
     return this.#queue.runMany(grants.map(toRequest), call)
   }
 
-  update({ name, grantId }: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    return this.run('update', name, `${toGrantId(grantId)} ${JSON.stringify(metadata)}`, call, renewOutcome)
+  update({ name, grantId, fencingToken }: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
+    const args = `${toGrantId(grantId)} ${fencingToken} ${JSON.stringify(metadata)}`
+    return this.run('update', name, args, call, renewOutcome)
   }
 
-  release({ name, grantId }: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
-    const left = metadata === undefined ? '' : ` ${JSON.stringify(metadata)}`
+  release({ name, grantId, fencingToken }: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
+    const left = metadata === undefined ? '' : ` ${fencingToken} ${JSON.stringify(metadata)}`
     return this.run('release', name, toGrantId(grantId) + left, call, releaseOutcome)
   }
 

@@ -151,7 +151,8 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     const { name, grantId } = grant
     return await this.#inRounds(name, call, async (isFirst) => {
       const entry = await this.#entryOf(grant, isFirst, call)
-      const refusal = refusalOf(name, grantId, entry)
+      const isLate = changes.metadata !== undefined && (entry?.record.fencingToken ?? 0n) > grant.fencingToken
+      const refusal = refusalOf(name, grantId, entry) ?? (isLate ? { renewed: false, reason: 'expired' } : undefined)
       if (refusal !== undefined) {
         this.#written.delete(name)
         return refusal
@@ -175,7 +176,9 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
         return { released: false, ...this.#holderOf(name, entry) }
       }
       // The record stays, for the fencing token lives in it.
-      const freed = rewrite(entry.record, { owner: '', metadata: metadata ?? entry.record.metadata })
+      const isLate = entry.record.fencingToken > grant.fencingToken
+      const left = metadata === undefined || isLate ? entry.record.metadata : metadata
+      const freed = rewrite(entry.record, { owner: '', metadata: left })
       if ((await this.#write(name, entry, freed, call)) === undefined) return undefined
       this.#written.delete(name)
       return { released: true }

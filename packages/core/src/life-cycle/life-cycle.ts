@@ -77,9 +77,11 @@ export class LifeCycle<P extends Place = Place> {
   }
 
   /** Renews the grant for the recorded ttl. `metadata` replaces the metadata of the record, if it is given. */
-  renew({ name, grantId }: Grant, { lease, now }: NameState<P>, metadata?: Metadata): Decision<RenewOutcome> {
+  renew(grant: Grant, { lease, now }: NameState<P>, metadata?: Metadata): Decision<RenewOutcome> {
+    const { name, grantId } = grant
     const state = lease === undefined ? undefined : stateAt(lease, now)
-    if (lease === undefined || lease.grantId !== grantId || (state !== 'leased' && state !== 'expired')) {
+    const isOver = lease?.grantId !== grantId || (metadata !== undefined && lease.fencingToken > grant.fencingToken)
+    if (lease === undefined || isOver || (state !== 'leased' && state !== 'expired')) {
       return { outcome: { renewed: false, reason: refusalOf(lease, grantId), ...holderOf(name, lease, now) } }
     }
     const lockedUntil = this.#lockEnd(lease.ttl, now)
@@ -88,12 +90,14 @@ export class LifeCycle<P extends Place = Place> {
     return { outcome: RENEWED, next: renewed, renews: metadata === undefined }
   }
 
-  /** `metadata` replaces the metadata of the record, if it is given. */
-  release({ name, grantId }: Grant, { lease, now }: NameState<P>, metadata?: Metadata): Decision<ReleaseOutcome> {
+  /** `metadata` replaces the metadata of the record, if it is given, and no later grant has the same grant id. */
+  release(grant: Grant, { lease, now }: NameState<P>, metadata?: Metadata): Decision<ReleaseOutcome> {
+    const { name, grantId, fencingToken } = grant
     if (lease === undefined || lease.grantId !== grantId || lease.state === 'available') {
       return { outcome: { released: false, ...holderOf(name, lease, now) } }
     }
-    return { outcome: RELEASED, next: freed(metadata === undefined ? lease : { ...lease, metadata }, 'available') }
+    const isKept = metadata === undefined || lease.fencingToken > fencingToken
+    return { outcome: RELEASED, next: freed(isKept ? lease : { ...lease, metadata }, 'available') }
   }
 
   /** A change whose answer was lost can be repeated: it is granted again with the same fencing token. */

@@ -131,7 +131,8 @@ export interface LeaseStore {
   renew(grant: Grant, call: StoreCall): Promise<RenewOutcome>
 
   /**
-   * Frees the name, if the grant is in force, and leaves `metadata` behind; without it, the metadata stays as it is.
+   * Frees the name, if the grant is in force, and leaves `metadata` behind; without it, the metadata stays as it is. It also
+   * stays if the record has a larger fencing token: a late duplicate of a claim can be granted again, under the same grant id.
    * Where the fencing token lives in the record, the record is kept.
    */
   release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome>
@@ -140,7 +141,8 @@ export interface LeaseStore {
   read(name: string, call: StoreCall): Promise<LeaseRecord | undefined>
 
   /**
-   * Replaces the metadata of the grant and restarts its ttl, if the grant is in force. Absent, or always rejects, where
+   * Replaces the metadata of the grant and restarts its ttl, if the grant is in force. It is over if the record has a larger
+   * fencing token, also under the same grant id. Absent, or always rejects, where
    * the layout has no room for metadata.
    */
   update?(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome>

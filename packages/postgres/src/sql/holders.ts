@@ -57,7 +57,9 @@ begin
 end
 $$;
 
-create or replace function "leasehold"."leases_update_1"(p_name text, p_grant text, p_metadata json) returns json
+-- A late duplicate of a claim can be granted again, under the same id: without the token, an update of the earlier grant would
+-- change the metadata of the later one.
+create or replace function "leasehold"."leases_update_2"(p_name text, p_grant text, p_metadata json, p_token bigint) returns json
 language plpgsql as $$
 declare
   v_exceptions json;
@@ -65,15 +67,20 @@ begin
   update "leasehold"."leases" l set
       locked_until = coalesce(clock_timestamp() + l.ttl * interval '1 millisecond', 'infinity'),
       renewals = l.renewals + 1, metadata = p_metadata, break_reason = null
-    where l.name = p_name and l.grant_id = p_grant and l.state = 'leased';
+    where l.name = p_name and l.grant_id = p_grant and l.state = 'leased'
+      and l.fencing_token <= coalesce(p_token, l.fencing_token);
   if found then return '["renewed"]'; end if;
+  if exists (
+    select from "leasehold"."leases" l where l.name = p_name and l.grant_id = p_grant and l.fencing_token > p_token
+  ) then return '["ended", "expired"]'; end if;
   v_exceptions := "leasehold"."leases_renew_1"(array[p_name], array[p_grant]);
   return coalesce(v_exceptions -> 0 -> 1, '["locked"]');
 end
 $$;
 
 -- Changes no key: it does not wait for a guard, whose transaction still keeps the name from a new grant.
-create or replace function "leasehold"."leases_release_1"(p_name text, p_grant text, p_metadata json) returns json
+-- p_token: as for leases_update_2.
+create or replace function "leasehold"."leases_release_2"(p_name text, p_grant text, p_metadata json, p_token bigint) returns json
 language plpgsql as $$
 declare
   v_has_expiry boolean;
@@ -81,7 +88,8 @@ declare
 begin
   perform "leasehold"."leases_lock_1"(p_name, false);
   update "leasehold"."leases" l set
-      state = 'available', locked_until = '-infinity', metadata = coalesce(p_metadata, l.metadata),
+      state = 'available', locked_until = '-infinity',
+      metadata = case when l.fencing_token > p_token then l.metadata else coalesce(p_metadata, l.metadata) end,
       break_reason = case when p_metadata is null then l.break_reason end
     where l.name = p_name and l.grant_id = p_grant and l.state <> 'available'
     returning l.ttl is not null, exists (select from "leasehold"."leases_waiters" w where w.name = p_name)
@@ -93,7 +101,7 @@ end
 $$;
 
 -- Releases many grants without metadata. Waits for no lock of a queue, so that the statement may hold others meanwhile.
--- p_calls has columns: names and grant ids. A release without an answer needs leases_release_1.
+-- p_calls has columns: names and grant ids. A release without an answer needs leases_release_2.
 create or replace function "leasehold"."leases_release_many_1"(p_calls jsonb) returns json
 language plpgsql as $$
 declare

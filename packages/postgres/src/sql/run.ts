@@ -39,9 +39,9 @@ begin
         array(select jsonb_array_elements_text(v_call -> 1)), array(select jsonb_array_elements_text(v_call -> 2))
       );
     elsif v_operation = 'release' then
-      v_answer := "leasehold"."leases_release_1"(v_call ->> 1, v_call ->> 2, (v_call ->> 3)::json);
+      v_answer := "leasehold"."leases_release_2"(v_call ->> 1, v_call ->> 2, (v_call ->> 3)::json, (v_call ->> 4)::bigint);
     elsif v_operation = 'update' then
-      v_answer := "leasehold"."leases_update_1"(v_call ->> 1, v_call ->> 2, (v_call ->> 3)::json);
+      v_answer := "leasehold"."leases_update_2"(v_call ->> 1, v_call ->> 2, (v_call ->> 3)::json, (v_call ->> 4)::bigint);
     elsif v_operation = 'read' then
       v_answer := "leasehold"."leases_read_1"(v_call ->> 1);
     elsif v_operation = 'change' then

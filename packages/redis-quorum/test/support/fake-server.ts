@@ -115,13 +115,16 @@ export class FakeMember implements QuorumMember {
   }
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    return this.#shown(grant.name, await this.#call('update', call, (store) => store.update(grant, metadata)))
+    return this.#shown(
+      grant.name,
+      await this.#call('update', call, (store) => store.update(this.#ownOf(grant), metadata)),
+    )
   }
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     return this.#shown(
       grant.name,
-      await this.#call('release', call, (store) => store.release(grant, undefined, metadata)),
+      await this.#call('release', call, (store) => store.release(this.#ownOf(grant), undefined, metadata)),
     )
   }
 
@@ -214,6 +217,11 @@ export class FakeMember implements QuorumMember {
       this.#raiseFloor(fencingToken + server.aheadOf(name))
     }
     return this.#shown(name, outcome)
+  }
+
+  /** The grant with its token in the count of the server's store. */
+  #ownOf(grant: Grant): Grant {
+    return { ...grant, fencingToken: grant.fencingToken - this.server.aheadOf(grant.name) }
   }
 
   #raiseFloor(token: bigint): void {

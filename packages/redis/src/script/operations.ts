@@ -66,8 +66,12 @@ function operations.renew(record, id)
   return 'renewed'
 end
 
+-- Whether the metadata is of this grant. A late duplicate of a claim can be granted again, under the same id.
+local function is_current(record, token) return record.token <= tonumber(token) end
+
 function operations.update(record, args)
-  local id, metadata = string.match(args, '^(%S+) (.*)$')
+  local id, token, metadata = string.match(args, '^(%S+) (%S+) (.*)$')
+  if record.grant == id and not is_current(record, token) then return { 'ended', 'expired' } end
   local answer = operations.renew(record, id)
   if answer == 'renewed' then redis.call('HSET', record.key, 'metadata', metadata) end
   return answer
@@ -84,9 +88,9 @@ end
 local function is_last(record, id) return record.exists and record.grant == id and record.state ~= 'available' end
 
 function operations.release(record, args)
-  local id, metadata = string.match(args, '^(%S+) ?(.*)$')
+  local id, token, metadata = string.match(args, '^(%S+) ?(%S*) ?(.*)$')
   if not is_last(record, id) then return with_holder({ 'unreleased' }, record) end
-  if metadata ~= '' then
+  if metadata ~= '' and is_current(record, token) then
     redis.call('HSET', record.key, 'metadata', metadata)
     record.has_reason = false
   end

@@ -116,6 +116,19 @@ export const storeMetadataLaws: readonly StoreLaw[] = [
       assert.equal((await client.update?.(old, { step: 'stale' }, trial.call))?.renewed, false)
       assert.deepEqual((await trial.read(client))?.metadata, { step: 'new' })
     },
+    async 'a late request of an earlier grant with the same grant id changes no metadata'(trial, client) {
+      const own = { grantId: trial.guid('own') }
+      const early = await trial.granted(client, own)
+      await client.release(early, trial.call, { step: '1' })
+      // A duplicate of the request, which the network delivers now.
+      const late = await trial.granted(client, own)
+      assert(late.fencingToken > early.fencingToken)
+      assert.deepEqual(await client.update?.(late, { step: '2' }, trial.call), { renewed: true })
+      assert.equal((await client.update?.(early, { step: 'stale' }, trial.call))?.renewed, false)
+      assert.deepEqual((await trial.read(client))?.metadata, { step: '2' })
+      await client.release(early, trial.call, { step: 'stale' })
+      assert.deepEqual((await trial.read(client))?.metadata, { step: '2' })
+    },
     async 'a late release leaves the metadata of the next holder alone'(trial, client) {
       const old = await trial.granted(client)
       await client.release(old, trial.call)
