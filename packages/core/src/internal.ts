@@ -24,6 +24,7 @@ export {
 export { reasonOf, shownLines, shownText, shownValue } from './errors/shown-value.js'
 export { suggestionFor } from './errors/suggestion.js'
 export { checkWork } from './lease/check-work.js'
+export { health, healthFrom } from './lease/health.js'
 export { extendHeld, heldOf } from './lease/held.js'
 export { isLease } from './lease/is-lease.js'
 export { Caller, SharedCallers } from './lease/shared-callers.js'

@@ -2,6 +2,7 @@ import type { LeaseSettings } from '../settings/lease-settings.js'
 import { keptAlive } from '../time/keep-alive.js'
 import { systemClock } from '../time/system-clock.js'
 import { type AcquireOptions, acquireOptionsError } from './acquire-options.js'
+import { type Health, health, healthFrom, leaseAilment } from './health.js'
 import type { Held } from './held.js'
 import { ObservedGrants } from './observed-grants.js'
 
@@ -85,6 +86,13 @@ export abstract class Lease implements AsyncDisposable {
   get #observed(): ObservedGrants {
     this.#grants ??= new ObservedGrants(this)
     return this.#grants
+  }
+
+  /** See `healthOf`. */
+  [health](): Health {
+    const [isValid, { name }] = [this.checkLease(), this.settings]
+    const overdue = this.#grants?.overdue ?? 0
+    return healthFrom(leaseAilment({ name, isHeld: isValid, isValid, overdue }), { name, isValid })
   }
 
   /** Releases the lease at the end of an `await using` block. */

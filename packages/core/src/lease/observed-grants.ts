@@ -24,6 +24,8 @@ export class ObservedGrants implements RunHost {
   readonly aborts = new AbortListeners()
   readonly details: RunHost['details']
   readonly runs: LeaseRuns = new LeaseRuns(this)
+  /** How many pieces of work go on although the loss of their grant was reported. */
+  overdue = 0
   readonly #lease: PlainLease
   #grant: ObservedGrant | undefined
   #isKept = false
@@ -116,7 +118,11 @@ export class ObservedGrants implements RunHost {
       (failure) => this.report(failure),
     )
     const work = [run?.working, told].filter(isThenable)
-    return work.length === 0 ? undefined : Promise.allSettled(work).then(() => {})
+    if (work.length === 0) return undefined
+    this.overdue += 1
+    return Promise.allSettled(work).then(() => {
+      this.overdue -= 1
+    })
   }
 
   #onRelease(): void {

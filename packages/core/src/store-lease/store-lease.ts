@@ -18,6 +18,7 @@ import {
   checkedReleaseOptions,
   type ReleaseOptions,
 } from '../lease/acquire-options.js'
+import { type Health, health, healthFrom, leaseAilment } from '../lease/health.js'
 import type { Held, LeasedWork } from '../lease/held.js'
 import { Lease } from '../lease/lease.js'
 import type { LeaseRun } from '../lease/lease-run.js'
@@ -85,6 +86,8 @@ export class StoreLease extends Lease {
   /** Its parent, and its children: made when there is one. */
   #family: LeaseFamily | undefined
   readonly #fence: LeaseFence | undefined
+  /** How many pieces of work go on although the loss of their grant was reported. */
+  #overdue = 0
   /** How many times the claims that wait for a thread were given up. */
   #abandoned = 0
 
@@ -161,6 +164,18 @@ export class StoreLease extends Lease {
     if (!this.checkLease()) return this.#claim(options, undefined)
     this.#users.keep(options.onLost)
     return Promise.resolve(true)
+  }
+
+  override [health](): Health {
+    const { name } = this.settings
+    const { state, remaining, fencingToken } = this
+    const held = heldIn(this.#engine.state)
+    const isValid = this.checkLease()
+    const facts = { name, isHeld: held !== undefined, isValid, overdue: this.#overdue }
+    const jeopardy = held?.phase === 'jeopardy' ? { cause: held.failure, remaining } : undefined
+    const token = fencingToken === undefined ? {} : { fencingToken: String(fencingToken) }
+    const details = { name, state, isValid, remaining: Number.isFinite(remaining) ? remaining : 'infinite', ...token }
+    return healthFrom(leaseAilment({ ...facts, jeopardy }), details)
   }
 
   /** The metadata that the last holder left. `undefined` while nothing is held, or if the store kept none. */
@@ -420,6 +435,12 @@ export class StoreLease extends Lease {
     this.#updates?.end()
     const run = this.#runs?.under(grant)
     const work = this.#users.lose(lost, this.#lossOf(lost), run, (failure) => this.#report(failure))
+    if (work !== undefined) {
+      this.#overdue += 1
+      void work.then(() => {
+        this.#overdue -= 1
+      })
+    }
     this.#emitter?.emit('lost', lost)
     this.#takeRenewal()?.resolve(false)
     this.#fence?.acknowledge(work)
