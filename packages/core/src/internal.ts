@@ -11,6 +11,7 @@ export { Outage } from './engine/outage.js'
 export { remainingOf } from './engine/pauses.js'
 export { type FenceMaker, type ProcessFence, provideFence } from './engine/self-fence.js'
 export { isDefinitive } from './errors/lease-error.js'
+export { lossError } from './errors/lease-lost-error.js'
 export {
   checkFault,
   faultOfDuration,

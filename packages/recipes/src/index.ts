@@ -11,6 +11,8 @@ export {
   type LeaseManagerOptions,
   type ProcessEachOptions,
 } from './lease-manager/lease-manager.js'
+export type { Lock, LockInfo, LockManagerSnapshot, LockMode, LockOptions } from './lock-manager/lock.js'
+export { createLockManager, type LockManager, type LockManagerOptions } from './lock-manager/lock-manager.js'
 export { Once, type OnceOptions, type OnceOutcome, type OnceRunOptions } from './once.js'
 export {
   type AssignedPartition,

@@ -1,4 +1,4 @@
-import { type Lease, LeaseConflictError, type LeaseStore } from '@leasehold/core'
+import { type Lease, LeaseConflictError, type LeaseStore, type StoreLease } from '@leasehold/core'
 import { checkOptionNames } from '@leasehold/core/store-kit'
 import { FirstAbort } from '../first-abort.js'
 import { Recipe } from '../recipe.js'
@@ -67,13 +67,13 @@ export class ReadWriteLease extends Recipe {
 }
 
 /** A writer holds the turnstile, so that nobody enters, and has seen every slot empty since it took the turnstile. */
-class ExclusiveLease extends EnteredLease {
+export class ExclusiveLease extends EnteredLease {
   protected override async enter(request: EntryRequest): Promise<Entry | undefined> {
     const { turnstile } = this
     const held = turnstile.lease()
     const { metadata } = request
     checkForeignKeys(metadata, turnstile.details)
-    if (!(await turnstile.take(held, request))) return undefined
+    if (!(await this.take(held, request))) return undefined
     let entry: Entry | undefined
     try {
       const record = await turnstile.read(held)
@@ -82,7 +82,7 @@ class ExclusiveLease extends EnteredLease {
       if (metadata === undefined) staying.catch(() => {})
       else await staying
       const slots = Array.from({ length: record.slots }, (_, slot) => slot)
-      const isEmpty = await this.#emptied(held.signal, slots, request)
+      const isEmpty = await this.empty(slots, held.signal, request)
       const { fencingToken } = held
       // Its validity is checked again before it is granted.
       if (isEmpty && fencingToken !== undefined) entry = { lease: held, fencingToken }
@@ -92,7 +92,13 @@ class ExclusiveLease extends EnteredLease {
     }
   }
 
-  async #emptied(lost: AbortSignal, slots: readonly number[], request: EntryRequest): Promise<boolean> {
+  /** Takes the turnstile. */
+  protected take(held: StoreLease, request: EntryRequest): Promise<boolean> {
+    return this.turnstile.take(held, request)
+  }
+
+  /** Waits until every slot was seen empty. Resolves with `false` if the wait or the turnstile ended first. */
+  protected async empty(slots: readonly number[], lost: AbortSignal, request: EntryRequest): Promise<boolean> {
     const { isPatient, wait } = request
     const ends = new FirstAbort(request.signal, lost)
     const cancel =

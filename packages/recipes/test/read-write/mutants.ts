@@ -13,7 +13,7 @@ export const mutants: readonly RecipeMutant[] = [
       { file: readWrite, find: 'if (isEmpty && fencingToken', replace: 'if ((isEmpty || true) && fencingToken' },
       {
         file: readWrite,
-        find: 'const isEmpty = await this.#emptied(held.signal, slots, request)',
+        find: 'const isEmpty = await this.empty(slots, held.signal, request)',
         replace: 'const isEmpty = slots.length < 0',
       },
     ],

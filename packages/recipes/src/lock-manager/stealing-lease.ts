@@ -1,0 +1,103 @@
+import {
+  breakLease,
+  isLocked,
+  LeaseConfigurationError,
+  LeaseConflictError,
+  type LeaseRecord,
+  type LeaseStore,
+  type Metadata,
+  type StoreLease,
+} from '@leasehold/core'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
+import { ExclusiveLease } from '../read-write/read-write-lease.js'
+import type { EntryRequest } from '../slots/entry.js'
+
+/** The longest time between two looks at a name that has to be taken, in milliseconds. */
+const LONGEST_PAUSE = 1_000
+
+/** The metadata of an exclusive lock, beside the record of its turnstile. */
+export const exclusiveMetadata: Metadata = { mode: 'exclusive' }
+
+/**
+ * Whether an exclusive lock has the name, or waits until the shared ones have ended: other holders of a turnstile leave it
+ * when they have entered. The mark of an earlier holder has another token.
+ */
+export function isExclusive(record: LeaseRecord | undefined): record is LeaseRecord {
+  if (!isLocked(record)) return false
+  const { mode, stays } = record.metadata
+  return mode === 'exclusive' && stays === String(record.fencingToken)
+}
+
+/** Throws a `LeaseConfigurationError` if locks of the store cannot be stolen. */
+export function checkCanSteal(
+  { break: breaks, change, kind = 'custom' }: LeaseStore,
+  details: LeaseErrorDetails,
+): void {
+  if (breaks !== undefined && change !== undefined) return
+  const missing = breaks === undefined ? 'break leases' : 'hand leases over'
+  throw new LeaseConfigurationError(
+    `the ${kind} store cannot ${missing}, so steal is not possible: leave it out`,
+    details,
+  )
+}
+
+/**
+ * An exclusive lease that takes the name from its holders. An exclusive holder is replaced in one write, so that the name
+ * is never free, and no waiter is granted it in between. Shared holders are broken.
+ *
+ * A holder of the turnstile that only enters is waited for: it does not look at the turnstile again once it is in its slot,
+ * so that it would hold the slot beside the thief.
+ */
+export class StealingLease extends ExclusiveLease {
+  protected override async take(held: StoreLease, request: EntryRequest): Promise<boolean> {
+    const { turnstile } = this
+    const { signal } = request
+    const wait = Math.min(turnstile.timeouts.heartbeatInterval / 10, LONGEST_PAUSE)
+    while (!signal.aborted) {
+      const record = await turnstile.readRecord(undefined, signal)
+      if (isExclusive(record)) {
+        if (record.state === 'leased' && (await held.adopt(this.#handOffOf(record), { signal }))) return true
+      } else if (isLocked(record)) {
+        // It may wait for a free slot.
+        await this.#breakSlots(turnstile.count, signal)
+      }
+      if (await held.acquire({ wait, signal })) return true
+    }
+    return false
+  }
+
+  protected override async empty(slots: readonly number[], lost: AbortSignal, request: EntryRequest): Promise<boolean> {
+    await this.#breakSlots(slots.length, request.signal)
+    return await super.empty(slots, lost, request)
+  }
+
+  /** The grant of another owner, as if it had been handed over. */
+  #handOffOf({ name, grantId, fencingToken, ttl = Number.POSITIVE_INFINITY }: LeaseRecord) {
+    return {
+      name,
+      owner: this.settings.owner,
+      grantId,
+      fencingToken: String(fencingToken),
+      ttl: ttl === Number.POSITIVE_INFINITY ? ('infinite' as const) : ttl,
+    }
+  }
+
+  async #breakSlots(count: number, signal: AbortSignal): Promise<void> {
+    await Promise.all(Array.from({ length: count }, (_, slot) => this.#breakSlot(slot, signal)))
+  }
+
+  async #breakSlot(slot: number, signal: AbortSignal): Promise<void> {
+    const { store, clock, timeouts, settings } = this.turnstile
+    const record = await this.turnstile.readRecord(slot, signal)
+    if (!isLocked(record)) return
+    const { grantId } = record
+    const reason = `stolen by ${settings.owner}`
+    const timeout = timeouts.operationTimeout
+    try {
+      await breakLease(store, this.turnstile.nameOf(slot), { period: 0, reason, grantId, timeout, signal, clock })
+    } catch (error) {
+      // Its holder has released it.
+      if (!(error instanceof LeaseConflictError)) throw error
+    }
+  }
+}
