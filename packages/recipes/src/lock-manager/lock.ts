@@ -22,8 +22,9 @@ export interface Lock extends StoreHeld {
   /** Aborted when the lock is stolen or lost, and by `stop()`: end the work. */
   readonly signal: AbortSignal
   /**
-   * Larger for every later exclusive lock of the same name, and larger than those of the shared locks before it. Shared locks
-   * that are held at the same time may have the same. The resource has to reject a smaller one.
+   * For writes: the resource has to reject a smaller one than it has seen. That of an exclusive lock is larger than those of
+   * all locks of the name before it, and that of a shared lock larger than those of the exclusive locks before it. Shared
+   * locks that are held at the same time may have the same, or come in any order.
    */
   readonly fencingToken: bigint
 }

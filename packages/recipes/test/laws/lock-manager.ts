@@ -51,7 +51,11 @@ class Requested {
   }
 }
 
-async function open(trial: Trial, place?: RecipePlace, options: LockManagerLawOptions = {}): Promise<LockManagerUnderLaw> {
+async function open(
+  trial: Trial,
+  place?: RecipePlace,
+  options: LockManagerLawOptions = {},
+): Promise<LockManagerUnderLaw> {
   const locks = await trial.create(options, place)
   trial.atEnd(() => locks.stop({ timeout: 0 }))
   return locks
@@ -220,12 +224,15 @@ export const lockManagerLaws = [
       const held = await granted(trial, one)
       const waiting = request(trial, one)
       const next = request(trial, other)
-      const stopped = one.stop({ timeout: Number.POSITIVE_INFINITY })
+      let isStopped = false
+      const stopped = one.stop({ timeout: Number.POSITIVE_INFINITY }).then(() => {
+        isStopped = true
+      })
       assert.equal(held.lock?.signal.aborted, true)
       await trial.during(waiting.result)
       assert.equal((waiting.error as Error).name, 'LeaseUnavailableError')
       await trial.pass(2 * trial.ttl)
-      assert.equal(next.lock, undefined)
+      assert.deepEqual([isStopped, next.lock], [false, undefined])
       held.end('ended')
       await trial.during(stopped)
       await trial.during(held.result)
@@ -248,7 +255,10 @@ export const lockManagerLaws = [
           await trial.during(holder.result)
           assertStolen(holder)
           assert((thief.lock?.fencingToken ?? 0n) > (holder.lock?.fencingToken ?? 0n))
+          holder.end('late')
         }
+        await trial.pass(trial.ttl / 2)
+        assert(thief.isValid)
         await end(trial, thief)
         assert.equal(thief.value, 'done')
       }

@@ -28,7 +28,8 @@ export class Happenings {
   /** `granted` when the last fault was over. */
   quiet: number | undefined
   fault: string | undefined
-  readonly tokens = new Map<string, bigint>()
+  /** The largest tokens of each name so far. */
+  readonly tokens = new Map<string, { readonly exclusive: bigint; readonly any: bigint }>()
 
   static of(shared: Map<string, unknown>): Happenings {
     const happenings = (shared.get('happenings') as Happenings | undefined) ?? new Happenings()
@@ -44,11 +45,14 @@ export class Happenings {
     this.granted += 1
     // The victim of a theft may get the answer to its request after the thief.
     if (lock.name === 'stolen') return
-    const last = this.tokens.get(lock.name)
-    if (last !== undefined && lock.fencingToken < last) {
-      this.fault ??= `'${lock.name}' got the token ${lock.fencingToken} for ${owner} after ${last}`
+    const { name, mode, fencingToken: token } = lock
+    const last = this.tokens.get(name) ?? { exclusive: 0n, any: 0n }
+    // A shared lock may have the token of one that is held already.
+    if (token <= (mode === 'exclusive' ? last.any : last.exclusive)) {
+      this.fault ??= `'${name}' got the token ${token} (${mode}) for ${owner} after ${last.exclusive} and ${last.any}`
     }
-    this.tokens.set(lock.name, lock.fencingToken)
+    const any = token > last.any ? token : last.any
+    this.tokens.set(name, { exclusive: mode === 'exclusive' ? token : last.exclusive, any })
   }
 }
 
@@ -86,11 +90,12 @@ async function requestOne(process: SimulatedProcess, locks: LockManager, happeni
   const length = ttl * random.magnitude(-1.5, 0.5)
   const impatient = new AbortController()
   const isWaiting = !steal && !ifAvailable
-  // A process that ends cancels its requests, too.
-  signal.addEventListener('abort', () => impatient.abort(new Cancelled()), { once: true })
-  if (random.chance(0.2)) void process.sleep(ttl * random.magnitude(-1, 0.5)).then(() => impatient.abort(new Cancelled()))
+  if (random.chance(0.2))
+    void process.sleep(ttl * random.magnitude(-1, 0.5)).then(() => impatient.abort(new Cancelled()))
   let shown: Shown | undefined
-  const options = isWaiting ? { mode, signal: impatient.signal } : { mode, steal, ifAvailable }
+  const options = isWaiting
+    ? { mode, signal: AbortSignal.any([signal, impatient.signal]) }
+    : { mode, steal, ifAvailable }
   try {
     await locks.request(name, options, async (lock) => {
       if (lock === null) {
@@ -100,7 +105,11 @@ async function requestOne(process: SimulatedProcess, locks: LockManager, happeni
       const active: Shown = { lock, owner, isSettled: false }
       shown = active
       happenings.onGrant(active)
-      show({ kind: `${lock.mode} ${lock.fencingToken}`, of: name, isActive: () => lock.checkLease() && !active.isSettled })
+      show({
+        kind: `${lock.mode} ${lock.fencingToken}`,
+        of: name,
+        isActive: () => lock.checkLease() && !active.isSettled,
+      })
       await process.sleep(length)
     })
   } catch (error) {

@@ -3,6 +3,7 @@ import { allOfLaws } from '../laws/all-of.js'
 import { describeRecipeLaws } from '../laws/describe-recipe-laws.js'
 import { leaderElectionLaws } from '../laws/leader-election.js'
 import { leaseManagerLaws } from '../laws/lease-manager.js'
+import { lockManagerLaws } from '../laws/lock-manager.js'
 import { onceLaws } from '../laws/once.js'
 import { partitionGroupLaws } from '../laws/partition-group.js'
 import { readWriteLaws } from '../laws/read-write.js'
@@ -11,6 +12,7 @@ import { scheduleLaws } from '../laws/schedule.js'
 import { semaphoreLaws } from '../laws/semaphore.js'
 import { leaderElection } from '../leader-election/subject.js'
 import { managerUnderLaw } from '../lease-manager/subject.js'
+import { lockManager } from '../lock-manager/subject.js'
 import { once } from '../once/subject.js'
 import { partitionGroup } from '../partition-group/subject.js'
 import { readWriteLease } from '../read-write/subject.js'
@@ -24,6 +26,7 @@ export function describeAllRecipes(
   describeRecipeLaws(over(jointUnderLaw), allOfLaws)
   describeRecipeLaws(over(leaderElection), leaderElectionLaws)
   describeRecipeLaws(over(managerUnderLaw), leaseManagerLaws)
+  describeRecipeLaws(over(lockManager), lockManagerLaws)
   describeRecipeLaws(over(once), onceLaws)
   describeRecipeLaws(over(partitionGroup), partitionGroupLaws)
   describeRecipeLaws(over(readWriteLease), readWriteLaws)
