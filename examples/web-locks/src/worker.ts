@@ -1,0 +1,31 @@
+/** `worker.ts FOLDER OWNER`: imports the catalog, and then reads it until it is told to end. */
+import { once } from 'node:events'
+import { setTimeout as pause } from 'node:timers/promises'
+import { LocalLeaseStore } from '@leasehold/local'
+import { createLockManager } from '@leasehold/recipes'
+import { catalogOf } from './catalog.js'
+
+const [folder = '', owner = ''] = process.argv.slice(2)
+
+// The worker must not outlive the example.
+process.stdin.on('end', () => process.exit())
+const told = once(process.stdin, 'data')
+
+const store = new LocalLeaseStore({ folder })
+const times = { heartbeatTimeout: 2_000, heartbeatInterval: 300, operationTimeout: 500 }
+const locks = createLockManager(store, { owner, readers: 4, ...times })
+const catalog = catalogOf(locks)
+
+await catalog.import(async () => {
+  console.log(`${owner} imports`)
+  // The first one is killed here.
+  await pause(owner === 'anna' ? 60_000 : 100)
+  console.log(`${owner} has imported`)
+})
+await catalog.read(async () => {
+  console.log(`${owner} reads`)
+  await told
+}, AbortSignal.timeout(60_000))
+await locks.stop()
+await store.close()
+process.exit()
