@@ -31,6 +31,14 @@ export const recipeSettings = {
     },
     stopTimeout,
   }),
+  'lock-manager': new ProviderOptions('lock-manager', {
+    readers: {
+      type: 'number',
+      default: '16',
+      description: 'How many processes may hold one lock shared at the same time; the same for all managers of a name.',
+    },
+    stopTimeout,
+  }),
   once: new ProviderOptions('once', { stopTimeout }),
   'partition-group': new ProviderOptions('partition-group', {
     partitions: {

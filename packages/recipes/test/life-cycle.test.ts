@@ -1,6 +1,7 @@
 import { createLease, type LeaseStore, LeaseUnavailableError, MemoryLeaseStore } from '@leasehold/core'
 import {
   AllOf,
+  createLockManager,
   LeaderElection,
   LeaseManager,
   Once,
@@ -96,6 +97,16 @@ const recipes: Readonly<Record<string, Row>> = {
     },
     subject: "read-write lease 'job'",
     adds: {},
+  },
+  LockManager: {
+    create: (store, options, work) => {
+      const recipe = createLockManager(store, options)
+      const run = () => recipe.request('key', work)
+      const steal = () => recipe.request('key', { steal: true }, work)
+      return { recipe, begin: run, calls: { run, steal } }
+    },
+    subject: "lock manager 'job'",
+    adds: { name: 'key', mode: 'exclusive' },
   },
   LeaseManager: {
     create: (store, options, work) => {

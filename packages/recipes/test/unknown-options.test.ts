@@ -1,6 +1,7 @@
 import { MemoryLeaseStore } from '@leasehold/core'
 import {
   AllOf,
+  createLockManager,
   LeaderElection,
   LeaseManager,
   Once,
@@ -42,6 +43,7 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ],
     ['AllOf', 'clok', 'clock', (o: object) => new AllOf([new TestLease()], o)],
     ['AllOf', 'loger', 'logger', (o: object) => new AllOf([new TestLease()], o)],
+    ['createLockManager', 'reader', 'readers', (o: object) => createLockManager(store, o)],
     ['LeaseManager', 'concurency', 'concurrency', (o: object) => new LeaseManager(store, o)],
   ] as [string, string, string, (options: object) => unknown][])('%s: %s, meant is %s', (taker, option, meant, use) => {
     expect(() => use({ [option]: 1 })).toThrow(

@@ -1,5 +1,5 @@
 import { createLease, LeaseConfigurationError, type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
-import { AllOf, LeaderElection, LeaseManager, Once, PartitionGroup } from '@leasehold/recipes'
+import { AllOf, createLockManager, LeaderElection, LeaseManager, Once, PartitionGroup } from '@leasehold/recipes'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 
@@ -58,6 +58,16 @@ const rows: readonly Row[] = [
   ['wait of Once.run', wrong, ({ store }, wait) => new Once(store).run('a', work, { wait })],
   ['signal of Once.run', ['x', {}], ({ store }, signal) => new Once(store).run('a', work, { signal })],
   ['work of Once.run', numbers, ({ store }, given) => new Once(store).run('a', given)],
+  [
+    'readers of createLockManager',
+    [...wrong, 0, 1.5, Infinity],
+    ({ store }, readers) => createLockManager(store, { readers }),
+  ],
+  [
+    'an option of request',
+    [true],
+    ({ store }, wait) => createLockManager(store).request('a', { wait } as object, work),
+  ],
   ['wait of AllOf', wrong, ({ store }, wait) => new AllOf([createLease(store, 'a')]).acquire({ wait })],
   [
     'resignPause',

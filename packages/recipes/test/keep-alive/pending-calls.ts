@@ -1,5 +1,5 @@
 import { createLease, MemoryLeaseStore, systemClock } from '@leasehold/core'
-import { AllOf, LeaseManager, Once, ReadWriteLease, Semaphore } from '@leasehold/recipes'
+import { AllOf, createLockManager, LeaseManager, Once, ReadWriteLease, Semaphore } from '@leasehold/recipes'
 import { FaultyStore } from '@leasehold/testkit'
 
 /** Milliseconds. */
@@ -14,6 +14,8 @@ const semaphore = new Semaphore(store, { name: 'permits', permits: 1 })
 const other = new Semaphore(store, { name: 'permits', permits: 1 })
 const books = new ReadWriteLease(store, { name: 'books', readers: 2 })
 const manager = new LeaseManager(store, { name: 'jobs' })
+const locks = createLockManager(store)
+const otherLocks = createLockManager(store)
 const both = new AllOf([createLease(store, 'a'), createLease(store, 'b')])
 
 /** Each call of a user, in an order in which each is possible. */
@@ -28,6 +30,13 @@ const calls: Record<string, () => Promise<unknown>> = {
   'semaphore.resize': () => other.resize(2),
   'shared.run': () => books.shared.run(late),
   'exclusive.run': () => books.exclusive.run(late),
+  'locks.request': () => locks.request('a', late),
+  'locks.request that waits': async () => {
+    const held = locks.request('a', { mode: 'shared' }, late)
+    await Promise.all([held, otherLocks.request('a', late)])
+  },
+  'locks.query': () => locks.query(),
+  'locks.stop': () => locks.stop(),
   'AllOf acquire': () => both.acquire(),
   'AllOf release': () => both.release(),
   claimFirst: () => manager.claimFirst(['one']),
