@@ -281,6 +281,34 @@ export const lockManagerLaws = [
       }
     },
 
+    'a process that enters while the lock is stolen does not hold it beside the thief': async (
+      trial,
+      one,
+      other,
+      place,
+    ) => {
+      const { store } = place
+      const acquire = store.acquire.bind(store)
+      let letIn = (_?: unknown): void => {}
+      const isLetIn = new Promise((resolve) => {
+        letIn = resolve
+      })
+      const late: typeof acquire = async (asked, call) => {
+        if (/\/\d+$/.test(asked.name)) await isLetIn
+        return await acquire(asked, call)
+      }
+      Object.assign(store, { acquire: late })
+      const reader = request(trial, one, { mode: 'shared' })
+      await trial.until('the process asks for its slot', () => place.calls.includes('update'))
+      const thief = request(trial, other, { steal: true })
+      // Shorter than the time limit of the request.
+      await trial.pass(trial.ttl / 40)
+      letIn()
+      await trial.until('the lock is stolen', () => thief.isValid)
+      await trial.pass(trial.ttl + trial.longest)
+      assert.deepEqual([thief.isValid, reader.isValid], [true, false])
+    },
+
     'no lock is granted beside one that was stolen': async (trial, one, other) => {
       await granted(trial, one, { mode: 'shared' })
       const writer = request(trial, other)

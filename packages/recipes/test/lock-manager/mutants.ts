@@ -104,7 +104,7 @@ export const mutants: readonly RecipeMutant[] = [
   {
     name: 'a thief takes the turnstile from a process that enters',
     edits: [{ file: stealing, find: 'if (isExclusive(record)) {', replace: 'if (isLocked(record)) {' }],
-    caughtBy: { check: ['broken-rule'] },
+    caughtBy: { law: 'a process that enters while the lock is stolen does not hold it beside the thief' },
   },
   {
     name: 'a loss is reported as a theft',

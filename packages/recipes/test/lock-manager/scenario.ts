@@ -1,5 +1,5 @@
 import { breakLease, LeaseError } from '@leasehold/core'
-import type { Lock, LockManager } from '@leasehold/recipes'
+import type { Lock, LockManager, LockMode } from '@leasehold/recipes'
 import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/simulator'
 import { createLockManager } from '../../src/index.js'
 
@@ -86,7 +86,7 @@ async function requestOne(process: SimulatedProcess, locks: LockManager, happeni
   const name = random.pick(LOCKS)
   const steal = name === 'stolen' && random.chance(0.15)
   const ifAvailable = !steal && random.chance(0.2)
-  const mode = !steal && name !== 'exclusive' && random.chance(0.5) ? 'shared' : 'exclusive'
+  const mode: LockMode = !steal && name !== 'exclusive' && random.chance(0.5) ? 'shared' : 'exclusive'
   const length = ttl * random.magnitude(-1.5, 0.5)
   const impatient = new AbortController()
   const isWaiting = !steal && !ifAvailable
