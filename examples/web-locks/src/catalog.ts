@@ -1,7 +1,7 @@
 // #region catalog
 import type { LockManager } from '@leasehold/recipes'
 
-/** One imports at a time, and nobody reads meanwhile. The same calls work with `navigator.locks` in a browser. */
+/** One imports at a time, and nobody reads meanwhile. The signal and the token are those of the lease. */
 export function catalogOf(locks: LockManager) {
   return {
     import: (work: (signal: AbortSignal, token: bigint) => Promise<void>) =>

@@ -11,9 +11,11 @@ const [folder = '', owner = ''] = process.argv.slice(2)
 process.stdin.on('end', () => process.exit())
 const told = once(process.stdin, 'data')
 
+const options = { owner, heartbeatTimeout: 2_000, heartbeatInterval: 300, operationTimeout: 500 }
+// #region create
 const store = new LocalLeaseStore({ folder })
-const times = { heartbeatTimeout: 2_000, heartbeatInterval: 300, operationTimeout: 500 }
-const locks = createLockManager(store, { owner, readers: 4, ...times })
+const locks = createLockManager(store, options)
+// #endregion create
 const catalog = catalogOf(locks)
 
 await catalog.import(async () => {
