@@ -140,9 +140,11 @@ export async function breakLeaseIf(
   options: AzureBlobBreakOptions = {},
 ): Promise<{ readonly remaining: number }> {
   checkOptionNames('breakLeaseIf', options, breakOptionNames, { leaseName: name })
-  const { timeout, signal, clock, ...breaking } = options
+  const { timeout, signal, clock, keepAlive, ...breaking } = options
   const operation = { operation: `breaking lease '${name}'`, leaseName: name }
-  return await withinTime({ timeout, signal, clock }, store, operation, (call) => store.break(name, breaking, call))
+  return await withinTime({ timeout, signal, clock, keepAlive }, store, operation, (call) =>
+    store.break(name, breaking, call),
+  )
 }
 
 const breakOptionNames: OptionNames<AzureBlobBreakOptions> = {
@@ -153,6 +155,7 @@ const breakOptionNames: OptionNames<AzureBlobBreakOptions> = {
   timeout: true,
   signal: true,
   clock: true,
+  keepAlive: true,
 }
 
 /**

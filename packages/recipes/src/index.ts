@@ -26,13 +26,18 @@ export { ReadWriteLease, type ReadWriteLeaseOptions } from './read-write/read-wr
 export { Recipe, type RecipeEvents, StartedRecipe, type StopOptions } from './recipe.js'
 export type { RecipeOptions, StartedRecipeOptions } from './recipe-options.js'
 export { recipeSettings } from './recipe-settings.js'
+export type { RunRequest, SchedulePause } from './schedule/control-record.js'
+export { type ListedSchedule, listSchedules } from './schedule/list-schedules.js'
+export { Schedule, type ScheduleEvents } from './schedule/schedule.js'
 export {
-  Schedule,
-  type ScheduleEvents,
-  type ScheduleStatus,
-} from './schedule/schedule.js'
+  type PauseOptions,
+  type RunNowOptions,
+  ScheduleControl,
+  type ScheduleControlOptions,
+} from './schedule/schedule-control.js'
 export type { ScheduledWork, ScheduleOptions, Tick } from './schedule/schedule-options.js'
 export type { ScheduledOutcome, ScheduledRun } from './schedule/schedule-record.js'
+export type { ScheduleStatus } from './schedule/schedule-status.js'
 export type { TimetableOptions } from './schedule/timetable.js'
 export type { Permit, PermitHeld } from './semaphore/permit.js'
 export { type ResizeOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.js'

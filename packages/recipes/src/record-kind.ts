@@ -5,8 +5,11 @@ import type { RecipeKind } from './read-recipe.js'
 /** The key of the metadata that says which recipe has written a record. */
 const KEY = 'recipe'
 
+/** The writer of a record: a recipe, or the control of a schedule, which has a record beside that of the schedule. */
+type RecordKind = RecipeKind | 'schedule-control'
+
 /** Metadata that name their recipe, so that no other recipe takes them for its own. */
-export function ofRecipe<M extends Metadata>(recipe: RecipeKind, metadata: M): M & Metadata {
+export function ofRecipe<M extends Metadata>(recipe: RecordKind, metadata: M): M & Metadata {
   return { [KEY]: recipe, ...metadata }
 }
 
@@ -24,7 +27,7 @@ export function recipeOf(metadata: Metadata | undefined): string | undefined {
 }
 
 /** Throws a `LeaseConfigurationError` if another recipe has written these metadata. */
-export function checkRecipe(recipe: RecipeKind, metadata: Metadata | undefined, details: LeaseErrorDetails): void {
+export function checkRecipe(recipe: RecordKind, metadata: Metadata | undefined, details: LeaseErrorDetails): void {
   const found = recipeOf(metadata)
   if (found === undefined || found === recipe) return
   const message = `'${details.leaseName}' is a name of the recipe '${found}', so '${recipe}' cannot use it: give one of them another name`

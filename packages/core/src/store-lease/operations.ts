@@ -30,9 +30,11 @@ export interface StoreOperationOptions {
   readonly signal?: AbortSignal | undefined
   /** For tests; the machine's clock unless given. */
   readonly clock?: Clock | undefined
+  /** Whether the process stays alive until this call has settled; `true` unless given. */
+  readonly keepAlive?: boolean | undefined
 }
 
-const optionNames: OptionNames<StoreOperationOptions> = { timeout: true, signal: true, clock: true }
+const optionNames: OptionNames<StoreOperationOptions> = { timeout: true, signal: true, clock: true, keepAlive: true }
 
 const aborts = new AbortListeners()
 
@@ -80,10 +82,10 @@ export async function breakLease(
 ): Promise<{ readonly remaining: number }> {
   const names = { ...optionNames, period: true, reason: true, grantId: true } as const
   checkOptionNames('breakLease', given, names, { leaseName: name })
-  const { timeout, signal, clock, ...asked } = given
+  const { timeout, signal, clock, keepAlive, ...asked } = given
   const breaking = asked.grantId === undefined ? asked : { ...asked, grantId: storedId(asked.grantId) }
   return await withinTime(
-    { timeout, signal, clock },
+    { timeout, signal, clock, keepAlive },
     store,
     { operation: `breaking lease '${name}'`, leaseName: name },
     async (call) => {
@@ -179,12 +181,12 @@ export async function withinTime<T>(
   ask: (call: StoreCall) => Promise<T>,
 ): Promise<T> {
   checkOptionNames('withinTime', options, optionNames)
-  const { timeout = DEFAULT_TIMEOUT, signal, clock = systemClock } = options
+  const { timeout = DEFAULT_TIMEOUT, signal, clock = systemClock, keepAlive: keepsAlive = true } = options
   const { kind = 'custom' } = store
   const details = { ...(leaseName === undefined ? {} : { leaseName }), store: kind }
   checkFault(faultOfLimit('timeout', timeout), details)
   signal?.throwIfAborted()
-  const endKeeping = keepAlive(clock)
+  const endKeeping = keepsAlive ? keepAlive(clock) : () => {}
   const call = new AbortableCall(timeout)
   const late = (): never => {
     const message = `${operation}: the ${kind} store did not answer within ${timeout} ms; try again, or raise timeout`

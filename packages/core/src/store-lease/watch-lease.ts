@@ -16,7 +16,13 @@ export interface WatchLeaseOptions extends StoreOperationOptions {
   readonly interval?: number | undefined
 }
 
-const optionNames: OptionNames<WatchLeaseOptions> = { timeout: true, signal: true, clock: true, interval: true }
+const optionNames: OptionNames<WatchLeaseOptions> = {
+  timeout: true,
+  signal: true,
+  clock: true,
+  keepAlive: true,
+  interval: true,
+}
 
 const aborts = new AbortListeners()
 

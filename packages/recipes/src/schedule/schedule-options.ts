@@ -3,13 +3,16 @@ import { checkFault, checkWork, faultOfDuration, faultOfFunction, faultOfPause, 
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { checkMetadataRoom } from '../metadata-room.js'
 import { leaseOptionsOf, type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
+import type { RunRequest } from './control-record.js'
 import { type ScheduledRun, toMetadata } from './schedule-record.js'
 import { type TimetableOptions, wrong } from './timetable.js'
 
 /** One tick, as the work gets it. */
 export interface Tick extends StoreHeld {
-  /** When it was due. */
+  /** When it was due; if it was asked for by hand, when that was. */
   readonly due: Date
+  /** The request of a run that was asked for by hand; `undefined` for a tick of the timetable. */
+  readonly byHand: RunRequest | undefined
   /** Aborted when the lease is lost, after `atMostFor`, and by `stop()`. */
   readonly signal: AbortSignal
 }

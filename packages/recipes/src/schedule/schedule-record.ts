@@ -3,6 +3,7 @@ import { reasonOf } from '@leasehold/core/internal'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { sizeOf } from '../metadata-room.js'
 import { checkRecipe, ofRecipe } from '../record-kind.js'
+import { isRequestId, type RunRequest, requestFrom } from './control-record.js'
 
 /**
  * How a run of a schedule ended: `running` while it has not. `timed-out`: aborted after `atMostFor`. `interrupted`: its
@@ -12,8 +13,10 @@ export type ScheduledOutcome = 'running' | 'done' | 'failed' | 'timed-out' | 'in
 
 /** One run of the work of a schedule. Its times are ISO 8601 texts, by the wall clock of its owner. */
 export interface ScheduledRun {
-  /** The tick that it was for. */
+  /** The tick that it was for; if it was asked for by hand, when that was. */
   readonly due: string
+  /** The request, if it was asked for by hand. */
+  readonly byHand?: RunRequest
   readonly owner: string
   readonly startedAt: string
   readonly outcome: ScheduledOutcome
@@ -29,6 +32,8 @@ const LONGEST_ERROR = 200
 export interface ScheduleRecord {
   /** The last tick that was run, or skipped because a run overran it: no tick up to it is run any more. */
   readonly tick?: number | undefined
+  /** The id of the last request by hand that was run: no request up to it is run any more. */
+  readonly request?: string | undefined
   /** The run that was started last. */
   readonly run?: ScheduledRun | undefined
   /** The run before; only while `run` is running. */
@@ -43,6 +48,7 @@ export function fromMetadata(metadata: Metadata | undefined, details: LeaseError
   const tick = Date.parse(metadata?.tick ?? '')
   return {
     tick: Number.isNaN(tick) ? undefined : tick,
+    request: isRequestId(metadata?.request) ? metadata.request : undefined,
     run: runFrom(metadata?.run),
     last: runFrom(metadata?.last),
     plan: typeof metadata?.plan === 'string' ? metadata.plan : undefined,
@@ -50,28 +56,44 @@ export function fromMetadata(metadata: Metadata | undefined, details: LeaseError
 }
 
 /**
- * The metadata of a record that has room for `room` bytes. If they do not fit, the errors of runs are left out, and then the
- * plan.
+ * The metadata of a record that has room for `room` bytes. If they do not fit, the errors of runs are left out, then the plan,
+ * then those who asked for runs by hand.
  */
 export function toMetadata(record: ScheduleRecord, room: number): Metadata {
-  const { tick, run, last, plan } = record
-  const metadata = ofRecipe('schedule', {
+  let metadata = metadataOf(record)
+  let left = record
+  for (const reduce of reductions) {
+    if (sizeOf(metadata) <= room) break
+    left = reduce(left)
+    metadata = metadataOf(left)
+  }
+  return metadata
+}
+
+const reductions: readonly ((record: ScheduleRecord) => ScheduleRecord)[] = [
+  (record) => ({ ...record, run: withoutError(record.run), last: withoutError(record.last) }),
+  (record) => ({ ...record, plan: undefined }),
+  (record) => ({ ...record, run: withoutAuthor(record.run), last: withoutAuthor(record.last) }),
+]
+
+function metadataOf({ tick, request, run, last, plan }: ScheduleRecord): Metadata {
+  return ofRecipe('schedule', {
     ...(tick === undefined ? {} : { tick: new Date(tick).toISOString() }),
+    ...(request === undefined ? {} : { request }),
     ...(run === undefined ? {} : { run: JSON.stringify(run) }),
     ...(last === undefined ? {} : { last: JSON.stringify(last) }),
     ...(plan === undefined ? {} : { plan }),
   })
-  if (sizeOf(metadata) <= room) return metadata
-  if (run?.error !== undefined || last?.error !== undefined) {
-    return toMetadata({ ...record, run: withoutError(run), last: withoutError(last) }, room)
-  }
-  return plan === undefined ? metadata : toMetadata({ tick, run, last }, room)
 }
 
 function withoutError(run: ScheduledRun | undefined): ScheduledRun | undefined {
   if (run === undefined) return undefined
   const { error: _, ...others } = run
   return others
+}
+
+function withoutAuthor(run: ScheduledRun | undefined): ScheduledRun | undefined {
+  return run?.byHand === undefined ? run : { ...run, byHand: { ...run.byHand, by: '' } }
 }
 
 /** The run as it is known once its lease is over: one that still looks running was interrupted. */
@@ -89,7 +111,10 @@ function runFrom(text: unknown): ScheduledRun | undefined {
   if (typeof text !== 'string') return undefined
   try {
     const run: unknown = JSON.parse(text)
-    return typeof run === 'object' && run !== null && 'due' in run ? (run as ScheduledRun) : undefined
+    if (typeof run !== 'object' || run === null || !('due' in run)) return undefined
+    const { byHand: given, ...others } = run as ScheduledRun
+    const byHand = requestFrom(given)
+    return byHand === undefined ? others : { ...others, byHand }
   } catch {
     return undefined
   }

@@ -1,22 +1,22 @@
-import { isLocked, type LeaseRecord, type LeaseStore, readLease, type StoreLease } from '@leasehold/core'
-import { guardRandom, logSafely, readGuarded, roomOf } from '@leasehold/core/internal'
-import { systemRandom, wallTime } from '@leasehold/core/store-kit'
+import {
+  isLocked,
+  LeaseConfigurationError,
+  type LeaseRecord,
+  type LeaseStore,
+  readLease,
+  type StoreLease,
+} from '@leasehold/core'
+import { Alarm, guardRandom, logSafely, readGuarded, roomOf } from '@leasehold/core/internal'
+import { backoff, systemRandom, wallTime } from '@leasehold/core/store-kit'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'
-import { pauseUntil } from '../waiting.js'
+import { endsWithin, pauseUntil } from '../waiting.js'
+import { admitsTick, type ControlState, hasWishes, isLater, pauseAt, type SchedulePause } from './control-record.js'
+import { controlOptionsOf, type PauseOptions, type RunNowOptions, ScheduleControl } from './schedule-control.js'
 import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
-import { endedRun, fromMetadata, type ScheduledRun, type ScheduleRecord } from './schedule-record.js'
-import { type TickFate, TickRunner } from './tick-runner.js'
+import { fromMetadata, type ScheduledRun, type ScheduleRecord } from './schedule-record.js'
+import { type ScheduleStatus, statusOf } from './schedule-status.js'
+import { isDecided, type Job, type TickFate, TickRunner } from './tick-runner.js'
 import { createTimetable, LAST_INSTANT, type Timetable } from './timetable.js'
-
-/** The state of a schedule, over all instances. */
-export interface ScheduleStatus {
-  /** The next tick that can be run; `undefined` if there is none. */
-  readonly next: Date | undefined
-  /** The run in progress. */
-  readonly running: ScheduledRun | undefined
-  /** The last run that has ended. */
-  readonly last: ScheduledRun | undefined
-}
 
 /** The events of a `Schedule`, and their arguments. */
 export interface ScheduleEvents extends RecipeEvents {
@@ -25,6 +25,14 @@ export interface ScheduleEvents extends RecipeEvents {
    * argument as a text. Emitted once. It passes with a rolling deployment; otherwise two schedules have the same name.
    */
   differs: [plan: string]
+  /** This instance has seen that the schedule is paused, or that its pause was replaced by another one. */
+  paused: [pause: SchedulePause]
+  /** This instance has seen that the pause has ended. */
+  resumed: []
+  /** This instance starts the work of a tick, or of a run that was asked for by hand. */
+  started: [run: ScheduledRun]
+  /** The work has ended here: the outcome, which is recorded next. */
+  ended: [run: ScheduledRun]
 }
 
 /** The longest sleep in milliseconds: the wall clock may be set meanwhile. */
@@ -36,6 +44,12 @@ const SMALLEST_STEP = 1_000
 /** An undecided tick is looked at this many times in a ttl, with pauses of `LONGEST_PAUSE` milliseconds at most. */
 const LOOKS_PER_TTL = 10
 const LONGEST_PAUSE = 5_000
+
+/** The longest time between two looks at the wishes of operators, in milliseconds. */
+const LONGEST_LOOK = 30_000
+
+/** After this time in milliseconds, wishes are written again: a store may forget a record that nobody writes. */
+const REMEMBERED = 3_600_000
 
 /** How late an instance may begin to attend to a tick, in milliseconds: at most, and if the store keeps no ticks. */
 const LONGEST_LATENESS = 120_000
@@ -61,6 +75,21 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
   readonly #table: Timetable
   readonly #runner: TickRunner
   readonly #keepsTicks: boolean
+  /** `undefined` where the store keeps no metadata. */
+  readonly #control: ScheduleControl | undefined
+  /** Rings when a run by hand is to be attempted. */
+  readonly #alarm: Alarm
+  /** The wishes of operators, as they were seen last. */
+  #wishes: ControlState = { skipped: [], requests: [] }
+  #pauseSeen: SchedulePause | undefined
+  /** The last request by hand that is known to be run. */
+  #lastRequest: string | undefined
+  /** When the last run by hand of this instance was started and was over, by its wall clock. */
+  #byHand = { start: Number.NEGATIVE_INFINITY, end: Number.NEGATIVE_INFINITY }
+  #isControlDown = false
+  /** When the wishes were written last by this instance, on its clock. */
+  #rememberedAt: number
+  #tidying: Promise<void> = Promise.resolve()
   /** The tick in the first record that was seen: the deployment before may have left it. */
   #firstTick: number | undefined
   #hasReportedPlan = false
@@ -83,7 +112,43 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
       room: this.#keepsTicks ? roomOf(store.limits) : 0,
       plan: this.#table.plan,
       report: this.report,
+      isWanted: (job) => this.#isWanted(job),
+      onStarted: (run) => this.#onStarted(run),
+      onEnded: (run) => this.emit('ended', run),
     })
+    this.#alarm = new Alarm(this.clock, this.stopping)
+    this.#rememberedAt = this.clock.now()
+    const controlOptions = { ...controlOptionsOf(options), clock: this.clock, now: () => new Date(this.#wall()) }
+    this.#control = this.#keepsTicks ? new ScheduleControl(store, options.name, controlOptions) : undefined
+  }
+
+  /** Pauses the schedule for all instances: see `ScheduleControl.pause`. */
+  async pause(options: PauseOptions): Promise<void> {
+    await this.#controlled().pause(options)
+    await this.#seeOwnChange()
+  }
+
+  /** Ends the pause for all instances: see `ScheduleControl.resume`. Resolves with whether the schedule was paused. */
+  async resume(): Promise<boolean> {
+    const wasPaused = await this.#controlled().resume()
+    await this.#seeOwnChange()
+    return wasPaused
+  }
+
+  /** Asks for one run by hand, on one of the instances that are started: see `ScheduleControl.runNow`. */
+  async runNow(options: RunNowOptions = {}): Promise<string> {
+    const id = await this.#controlled().runNow(options)
+    await this.#seeOwnChange()
+    return id
+  }
+
+  /**
+   * Has all instances skip the tick that is due at this time: a `Date`, or an ISO 8601 text with `Z` or an offset. See
+   * `ScheduleControl.skip`; the timetable is that of this instance.
+   */
+  async skip(tick: Date | string): Promise<void> {
+    await this.#controlled().skipIn(this.#table, tick)
+    await this.#seeOwnChange()
   }
 
   /** @internal Where the store keeps no metadata, the lease is released after `atLeastFor`. */
@@ -96,26 +161,31 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     await this.running
     cancel()
     await this.#close()
+    await endsWithin(this.clock, operationTimeout, this.#tidying)
   }
 
-  /** The next tick, and the running and the last run of any instance, from the record. Rejects if it cannot be read. */
+  /**
+   * The next tick, the running and the last run of any instance, and the wishes of operators, from the records. Rejects if
+   * they cannot be read.
+   */
   async read(): Promise<ScheduleStatus> {
-    const record = await this.#readRecord()
-    const { tick, run, last } = fromMetadata(record?.metadata, { leaseName: this.#options.name })
-    const isRunning = isLocked(record) && run?.outcome === 'running' && run.owner === record?.owner
-    const next = this.#table.next(Math.max(this.#wall(), tick ?? Number.NEGATIVE_INFINITY))
-    return {
-      next: next === undefined ? undefined : new Date(next),
-      running: isRunning ? run : undefined,
-      last: isRunning ? last : endedRun(run),
-    }
+    if (this.#control !== undefined) return await this.#control.readWith(this.#table)
+    const records = { record: await this.#readRecord(), control: undefined }
+    return statusOf(this.#options.name, records, this.#wall(), this.#table)
   }
 
   /** @internal Attends to the ticks. Never rejects: a failure that nobody expects must not end the schedule. */
   protected override async act(): Promise<void> {
+    await Promise.all([
+      this.#actOn(() => this.#attendToTicks()),
+      ...(this.#control === undefined ? [] : [this.#actOn(() => this.#attendToWishes())]),
+    ])
+  }
+
+  async #actOn(attend: () => Promise<void>): Promise<void> {
     while (!this.stopping.aborted) {
       try {
-        await this.#attendToTicks()
+        await attend()
       } catch (error) {
         this.report(error, 'it failed, and goes on')
         await this.#pause(LONGEST_PAUSE)
@@ -132,16 +202,18 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     while (!this.stopping.aborted) {
       // If the clock was set back, the record knows the ticks that were run already.
       after = Math.min(after, this.#wall())
+      const isAsked = await this.#runByHand()
+      const longest = isAsked ? this.#patience : Number.POSITIVE_INFINITY
       const next = this.#table.next(after)
       if (next === undefined) {
         // The wall clock may be ahead, and be set back.
-        await this.#pause(LONGEST_SLEEP)
+        await this.#doze(Math.min(LONGEST_SLEEP, longest))
         continue
       }
-      if (!(await this.#sleepUntil(next))) continue
+      if (!(await this.#sleepUntil(next, longest))) continue
       const now = this.#wall()
       const due = Math.max(this.#table.latest(now) ?? next, next)
-      if (isSkipping && now - due > this.#lateness) {
+      if (isSkipping && now - this.#couldRun(due) > this.#lateness) {
         after = due
         continue
       }
@@ -160,7 +232,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     let isOverrun = false
     while (!this.stopping.aborted) {
       const fate = await this.#try(due, isOverrun, isCatchUp)
-      if (fate === 'ran' || fate === 'decided' || fate === 'skipped') return { last: due, fate }
+      if (fate === 'ran' || fate === 'decided' || fate === 'skipped' || fate === 'withheld') return { last: due, fate }
       if (fate === 'overrun') isOverrun = true
       if (!this.#keepsTicks && this.#wall() - first > this.#lateness) break
       await this.#pause(this.#patience)
@@ -175,7 +247,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
   /** One attempt. `overrun`: a run is in progress that was for an earlier tick. */
   async #try(due: number, isOverrun: boolean, isCatchUp: boolean): Promise<TickFate | 'overrun' | 'unknown'> {
     try {
-      const fate = await (this.#keepsTicks ? this.#lookAndRun(due, isOverrun, isCatchUp) : this.#runner.run(due, false))
+      const fate = await (this.#keepsTicks ? this.#lookAndRun(due, isOverrun, isCatchUp) : this.#runner.run({ due }))
       this.outage.onAnswer()
       return fate === 'refused' && !this.#keepsTicks ? 'decided' : fate
     } catch (error) {
@@ -190,21 +262,137 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     const { tick, run } = found
     this.#noticeOtherPlan(found)
     if (tick === undefined ? isCatchUp : tick >= due) return 'decided'
-    if (isLocked(record)) return run?.outcome === 'running' ? 'overrun' : 'refused'
+    // The lease is not asked for if it is likely that operators do not want the tick.
+    if (!admitsTick(this.#wishes, due) && !(await this.#isWanted({ due }))) return 'withheld'
+    // A run by hand delays a tick, and does not replace it.
+    if (isLocked(record)) return run?.outcome === 'running' && run.byHand === undefined ? 'overrun' : 'refused'
     if (this.stopping.aborted) return 'unknown'
-    return await this.#runner.run(due, isOverrun && this.#options.missed !== 'run-once')
+    return await this.#runner.run({ due, isOverrun: isOverrun && this.#options.missed !== 'run-once' })
   }
 
-  /** Resolves with whether the instant has come, by the wall clock; `false` also if that was set back. */
-  async #sleepUntil(instant: number): Promise<boolean> {
+  /** The instant from which on this instance could attend to a tick: not while it did a run by hand. */
+  #couldRun(due: number): number {
+    const { start, end } = this.#byHand
+    return due >= start && due < end ? end : due
+  }
+
+  /** Attempts the runs that were asked for by hand. Resolves with whether one of them is left, and is to be tried again. */
+  async #runByHand(): Promise<boolean> {
+    for (const request of this.#wishes.requests) {
+      if (!isLater(request.id, this.#lastRequest)) continue
+      const start = this.#wall()
+      const fate = await this.#tryByHand({ due: Date.parse(request.at), request })
+      if (fate === 'ran') this.#byHand = { start, end: this.#wall() }
+      if (fate === 'refused' || fate === 'unknown' || this.stopping.aborted) return true
+      this.#lastRequest = request.id
+    }
+    return false
+  }
+
+  async #tryByHand(job: Job): Promise<TickFate | 'unknown'> {
+    try {
+      const record = await this.#readRecord()
+      const found = fromMetadata(record?.metadata, { leaseName: this.#options.name })
+      this.outage.onAnswer()
+      if (isDecided(job, found)) return 'decided'
+      if (isLocked(record)) return 'refused'
+      return this.stopping.aborted ? 'unknown' : await this.#runner.run(job)
+    } catch (error) {
+      if (!this.stopping.aborted) this.outage.onFailure('a run by hand could not be looked at', error)
+      return 'unknown'
+    }
+  }
+
+  /** Looks at the wishes of operators again and again, until it is stopped. */
+  async #attendToWishes(): Promise<void> {
+    const { heartbeatInterval } = this.#lease.settings.timeouts
+    const interval = Math.min(heartbeatInterval, LONGEST_LOOK)
+    while (!this.stopping.aborted) {
+      await this.#look().then(
+        () => {
+          if (this.#isControlDown) this.outage.onAnswer()
+          this.#isControlDown = false
+        },
+        (error: unknown) => {
+          if (this.stopping.aborted) return
+          this.#isControlDown = true
+          this.outage.onFailure('the record of pauses and requests could not be read', error)
+        },
+      )
+      await this.#pause(backoff(0, interval, interval, this.#random))
+    }
+  }
+
+  /** Reads the wishes. Rejects if they cannot be read. */
+  async #look(): Promise<ControlState> {
+    const wishes = (await this.#control?.look(this.keepAlive)) ?? this.#wishes
+    this.#wishes = wishes
+    this.#noticePause(wishes)
+    if (wishes.requests.some(({ id }) => isLater(id, this.#lastRequest))) this.#alarm.ring()
+    if (hasWishes(wishes) && this.clock.now() - this.#rememberedAt >= REMEMBERED) this.#tidy()
+    return wishes
+  }
+
+  #noticePause(wishes: ControlState): void {
+    const before = this.#pauseSeen
+    const pause = pauseAt(wishes, this.#wall())
+    this.#pauseSeen = pause
+    if (pause === undefined) {
+      if (before !== undefined) this.emit('resumed')
+    } else if (JSON.stringify(pause) !== JSON.stringify(before)) this.emit('paused', pause)
+  }
+
+  /** Whether operators want the job, as the store says it now. */
+  async #isWanted({ due, request }: Job): Promise<boolean> {
+    if (this.#control === undefined) return true
+    const wishes = await this.#look()
+    return request === undefined ? admitsTick(wishes, due) : wishes.requests.some(({ id }) => id === request.id)
+  }
+
+  #onStarted(run: ScheduledRun): void {
+    this.emit('started', run)
+    if (run.byHand !== undefined) this.#tidy()
+  }
+
+  /** Removes the wishes that are fulfilled, in the background. If that fails, the next change removes them. */
+  #tidy(): void {
+    this.#rememberedAt = this.clock.now()
+    this.#tidying = Promise.all([this.#tidying, this.#control?.tidy(this.keepAlive).catch(() => {})]).then(() => {})
+  }
+
+  /** Throws if this schedule cannot be changed. */
+  #controlled(): ScheduleControl {
+    this.throwIfStopped()
+    if (this.#control !== undefined) return this.#control
+    const { kind: store = 'custom' } = this.#store
+    const message = `the ${store} store keeps no metadata, so the schedule cannot be paused or run by hand: use a store that keeps it`
+    throw new LeaseConfigurationError(message, { leaseName: this.#options.name, store })
+  }
+
+  /** If that fails, the next look sees the change. */
+  async #seeOwnChange(): Promise<void> {
+    if (this.running !== undefined) await this.#look().catch(() => {})
+  }
+
+  /**
+   * Resolves with whether the instant has come, by the wall clock. `false` also if that was set back, if a run by hand is to
+   * be attempted, and after `longest` milliseconds.
+   */
+  async #sleepUntil(instant: number, longest: number): Promise<boolean> {
     let latest = this.#wall()
     for (let now = latest; now < instant; now = this.#wall()) {
       if (now < latest - SMALLEST_STEP) return false
       latest = Math.max(latest, now)
-      await this.#pause(Math.min(Math.ceil(instant - now), LONGEST_SLEEP))
-      if (this.stopping.aborted) return false
+      const isAsked = await this.#doze(Math.min(Math.ceil(instant - now), LONGEST_SLEEP, longest))
+      if (this.stopping.aborted || isAsked) return false
+      if (longest < LONGEST_SLEEP) return this.#wall() >= instant
     }
     return true
+  }
+
+  /** Waits. Ends early when the schedule is stopped, or a run by hand is to be attempted: then it resolves with `true`. */
+  async #doze(duration: number): Promise<boolean> {
+    return await this.#alarm.wait(this.clock.now() + duration)
   }
 
   /** A grant that could not be released expires. */

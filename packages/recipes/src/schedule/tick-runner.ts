@@ -11,6 +11,7 @@ import { AbortableCall } from '@leasehold/core/store'
 import { untilAborted } from '@leasehold/core/store-kit'
 import { aborts } from '../first-abort.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
+import { isLater, type RunRequest } from './control-record.js'
 import type { ScheduleOptions } from './schedule-options.js'
 import {
   endedRun,
@@ -22,11 +23,21 @@ import {
   toMetadata,
 } from './schedule-record.js'
 
+/** A run to attempt: that of a tick, or one that was asked for by hand. */
+export interface Job {
+  /** The tick, or when the run was asked for: milliseconds since 1970. */
+  readonly due: number
+  readonly request?: RunRequest | undefined
+  /** The tick became due during the run before. It is skipped if that run has ended. */
+  readonly isOverrun?: boolean
+}
+
 /**
- * The fate of a tick after an attempt. `refused`: another owner holds the name. `decided`: it was run or skipped before.
- * `skipped`: it was skipped now, because a run overran it. `ran`: its work was started here.
+ * The fate of a job after an attempt. `refused`: another owner holds the name. `decided`: it was run or skipped before.
+ * `withheld`: an operator does not want it. `skipped`: it was skipped now, because a run overran it. `ran`: its work was
+ * started here.
  */
-export type TickFate = 'refused' | 'decided' | 'skipped' | 'ran'
+export type TickFate = 'refused' | 'decided' | 'withheld' | 'skipped' | 'ran'
 
 interface Surroundings {
   readonly clock: Clock
@@ -37,6 +48,12 @@ interface Surroundings {
   /** The plan of the timetable, for the record. */
   readonly plan: string
   readonly report: (error: unknown, message: string) => void
+  /** Asks the store whether operators want the job now. */
+  readonly isWanted: (job: Job) => Promise<boolean>
+  /** The job was recorded, and its work starts. */
+  readonly onStarted: (run: ScheduledRun) => void
+  /** The work has ended. */
+  readonly onEnded: (run: ScheduledRun) => void
 }
 
 interface Ended {
@@ -63,20 +80,20 @@ export class TickRunner {
   }
 
   /**
-   * Runs the tick, unless the record says that it was decided. `isOverrun`: it became due during the run before, and is
-   * skipped if that run has ended. Rejects when the outcome is unknown; the work was then not started.
+   * Runs the job, unless the record says that it was decided, or operators do not want it. Rejects when the outcome is
+   * unknown; the work was then not started.
    */
-  async run(due: number, isOverrun: boolean): Promise<TickFate> {
+  async run(job: Job): Promise<TickFate> {
     let isStarted = false
     const begin = (): void => {
       isStarted = true
     }
     try {
-      return await this.#lease.run((held) => this.#decide(held, due, isOverrun, begin))
+      return await this.#lease.run((held) => this.#decide(held, job, begin))
     } catch (error) {
       if (error instanceof LeaseHeldError) return 'refused'
       if (!isStarted) throw error
-      this.#around.report(error, `the run of the tick ${shown(due)} was interrupted`)
+      this.#around.report(error, `the run of ${textOf(job)} was interrupted`)
       return 'ran'
     }
   }
@@ -91,26 +108,33 @@ export class TickRunner {
     if (this.#around.room > 0) this.#leaving.abort()
   }
 
-  async #decide(held: StoreHeld, due: number, isOverrun: boolean, begin: () => void): Promise<TickFate> {
-    const { clock, report } = this.#around
+  async #decide(held: StoreHeld, job: Job, begin: () => void): Promise<TickFate> {
+    const { clock, isWanted, onStarted, onEnded, report } = this.#around
     const { name: leaseName, owner } = this.#lease.settings
+    const { due, request, isOverrun = false } = job
     const found = fromMetadata(this.#lease.previous, { leaseName, owner })
-    // A tick is never run after a later one, whatever the clock of this machine says.
-    if (found.tick !== undefined && found.tick >= due) return 'decided'
+    if (isDecided(job, found)) return 'decided'
     // A run that the record still shows as running has died, so it did not overrun the tick.
     if (isOverrun && found.run?.outcome !== 'running') {
       await this.#record(held, { ...found, tick: due })
       return 'skipped'
     }
+    if (!(await isWanted(job))) return 'withheld'
     const startedAt = clock.now()
-    const run: ScheduledRun = { due: shown(due), owner, startedAt: this.#wallTime(), outcome: 'running' }
-    // Confirmed before the work starts: the tick is then not run again, even if this process dies now.
-    await this.#record(held, { tick: due, run, last: endedRun(found.run) })
+    const byHand = request === undefined ? {} : { byHand: request }
+    const run: ScheduledRun = { due: shown(due), ...byHand, owner, startedAt: this.#wallTime(), outcome: 'running' }
+    const { tick, request: lastRequest } = found
+    const marks = request === undefined ? { tick: due, request: lastRequest } : { tick, request: request.id }
+    // Confirmed before the work starts: the job is then not run again, even if this process dies now.
+    await this.#record(held, { ...marks, run, last: endedRun(found.run) })
     begin()
-    const { outcome, error } = await this.#work(held, due)
-    if (error !== undefined) report(error, `the work of the tick ${shown(due)} failed`)
+    onStarted(run)
+    const { outcome, error } = await this.#work(held, job)
+    if (error !== undefined) report(error, `the work of ${textOf(job)} failed`)
     const failure = error === undefined ? {} : { error: shownError(error) }
-    await this.#record(held, { tick: due, run: { ...run, outcome, endedAt: this.#wallTime(), ...failure } })
+    const ended = { ...run, outcome, endedAt: this.#wallTime(), ...failure }
+    onEnded(ended)
+    await this.#record(held, { ...marks, run: ended })
     await this.#holdUntil(startedAt + (this.#options.atLeastFor ?? 0))
     return 'ran'
   }
@@ -127,7 +151,7 @@ export class TickRunner {
   }
 
   /** Resolves when the work has ended, or some time after it was aborted. */
-  async #work(held: StoreHeld, due: number): Promise<Ended> {
+  async #work(held: StoreHeld, job: Job): Promise<Ended> {
     const { clock } = this.#around
     const { atMostFor = Number.POSITIVE_INFINITY, work } = this.#options
     const { signal } = held
@@ -137,13 +161,14 @@ export class TickRunner {
       this.#interrupted.onAbort(() => ending.abort(this.#stopError())),
       clock.schedule(atMostFor, () => {
         outcome = 'timed-out'
-        ending.abort(this.#lateError(due, atMostFor))
+        ending.abort(this.#lateError(job, atMostFor))
       }),
       aborts.add(signal, () => ending.abort(signal.reason)),
     ]
     try {
       if (ending.aborted) return { outcome }
-      const tick = extendHeld(held, { due: new Date(due), signal: ending.signal })
+      const { due, request } = job
+      const tick = extendHeld(held, { due: new Date(due), byHand: request, signal: ending.signal })
       const settled = (async () => await work(tick))().then(
         (): Ended => ({ outcome: 'done' }),
         (error: unknown): Ended => ({ outcome: 'failed', error: error ?? new Error('rejected without an error') }),
@@ -175,11 +200,22 @@ export class TickRunner {
     return new LeaseLostError(`schedule '${name}' was stopped`, { leaseName: name, owner, reason: 'closed' })
   }
 
-  #lateError(due: number, atMostFor: number): LeaseTimeoutError {
+  #lateError(job: Job, atMostFor: number): LeaseTimeoutError {
     const { name, owner } = this.#lease.settings
-    const message = `schedule '${name}': the work of the tick ${shown(due)} took longer than atMostFor, ${atMostFor} ms`
+    const message = `schedule '${name}': the work of ${textOf(job)} took longer than atMostFor, ${atMostFor} ms`
     return new LeaseTimeoutError(message, { leaseName: name, owner })
   }
+}
+
+/** Whether the record says that no run of the job may start any more. */
+export function isDecided({ due, request }: Job, found: ScheduleRecord): boolean {
+  if (request !== undefined) return !isLater(request.id, found.request)
+  // A tick is never run after a later one, whatever the clock of this machine says.
+  return found.tick !== undefined && found.tick >= due
+}
+
+function textOf({ due, request }: Job): string {
+  return request === undefined ? `the tick ${shown(due)}` : `the run ${request.id} by hand`
 }
 
 function shown(instant: number): string {

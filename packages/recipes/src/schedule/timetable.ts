@@ -50,6 +50,22 @@ export function createTimetable(options: TimetableOptions, now: number): Timetab
   return table
 }
 
+/** Whether an instant is a tick. */
+export function isTick(table: Timetable, instant: number): boolean {
+  return table.latest(instant) === instant
+}
+
+/** The timetable that a record has as a text; `undefined` if it has none that is due after `now`. */
+export function timetableOf(plan: string | undefined, now: number): Timetable | undefined {
+  const [, every, anchor] = /^every (\S+) ms from (\S+)$/.exec(plan ?? '') ?? []
+  const [, cron, timeZone] = /^cron (.+) in (\S+)$/.exec(plan ?? '') ?? []
+  try {
+    return createTimetable(every === undefined ? { cron, timeZone } : { every: Number(every), anchor }, now)
+  } catch {
+    return undefined
+  }
+}
+
 function intervalTable(every: unknown, timeZone: unknown, anchor: unknown): Timetable {
   if (typeof every !== 'number' || !Number.isFinite(every) || every < 1) {
     throw wrong(`every must be 1 or more milliseconds, not ${String(every)}`)
@@ -75,10 +91,16 @@ function intervalTable(every: unknown, timeZone: unknown, anchor: unknown): Time
 
 /** Throws unless the anchor is the same instant on every machine: a time of day without an offset is not. */
 function anchorTime(anchor: unknown): number {
-  const isDate = anchor instanceof Date || (typeof anchor === 'string' && ISO_INSTANT.test(anchor))
-  const instant = isDate ? new Date(anchor).getTime() : Number.NaN
-  if (!Number.isNaN(instant)) return instant
+  const instant = instantOf(anchor)
+  if (instant !== undefined) return instant
   throw wrong(`anchor must be a date such as 2026-01-31T12:00:00Z, with Z or an offset, not ${String(anchor)}`)
+}
+
+/** The instant of a `Date`, or of an ISO 8601 text with `Z` or an offset; `undefined` if the value is none of them. */
+export function instantOf(value: unknown): number | undefined {
+  const isDate = value instanceof Date || (typeof value === 'string' && ISO_INSTANT.test(value))
+  const instant = isDate ? new Date(value).getTime() : Number.NaN
+  return Number.isNaN(instant) ? undefined : instant
 }
 
 function cronTable(cron: unknown, timeZone: unknown = 'UTC', anchor: unknown): Timetable {

@@ -155,12 +155,13 @@ describe('the tick after a death', () => {
     await found.acquire({ metadata: { tick: new Date(later).toISOString() } })
     await found.release()
     const runs: Date[] = []
+    const ignoring = { report: () => {}, isWanted: async () => true, onStarted: () => {}, onEnded: () => {} }
     const options = { name: 'report', every: MINUTE, work: ({ due }) => void runs.push(due) } satisfies ScheduleOptions
-    const around = { clock, wall: () => clock.wall(), room: 4_096, plan: 'every minute', report: () => {} }
+    const around = { clock, wall: () => clock.wall(), room: 4_096, plan: 'every minute', ...ignoring }
     const runner = new TickRunner(createLease(store, 'report', { clock }), options, around)
-    expect(await runner.run(later - MINUTE, false)).toBe('decided')
-    expect(await runner.run(later, false)).toBe('decided')
-    expect(await runner.run(later + MINUTE, false)).toBe('ran')
+    expect(await runner.run({ due: later - MINUTE })).toBe('decided')
+    expect(await runner.run({ due: later })).toBe('decided')
+    expect(await runner.run({ due: later + MINUTE })).toBe('ran')
     expect(runs).toEqual([new Date(later + MINUTE)])
   })
 })

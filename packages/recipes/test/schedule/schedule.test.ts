@@ -229,7 +229,7 @@ describe('a schedule', () => {
     fleet.start(store)
     await fleet.time.advance(15 * MINUTE)
     expect(fleet.minutes).toEqual([])
-    expect(fleet.errors[0]).toContain('a tick could not be looked at, and is tried again')
+    expect(fleet.errors[0]).toContain('the record of pauses and requests could not be read, and is tried again')
     // Five minutes without an answer.
     expect(fleet.errors.length).toBeLessThan(8)
     isDown = false
@@ -292,6 +292,10 @@ describe('a schedule', () => {
       next: new Date('2026-01-01T00:10:00Z'),
       running: undefined,
       last: undefined,
+      paused: undefined,
+      skipped: [],
+      requested: [],
+      plan: undefined,
     })
     await fleet.time.advance(11 * MINUTE)
     expect(fleet.minutes).toEqual([10])

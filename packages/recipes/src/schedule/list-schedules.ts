@@ -1,0 +1,36 @@
+import { type LeaseStore, listLeases, type StoreOperationOptions } from '@leasehold/core'
+import { wallTime } from '@leasehold/core/store-kit'
+import { recipeOf } from '../record-kind.js'
+import { controlledBy } from './control-record.js'
+import { type ScheduleRecords, type ScheduleStatus, statusOf } from './schedule-status.js'
+
+/** A schedule of a store. */
+export interface ListedSchedule extends ScheduleStatus {
+  readonly name: string
+}
+
+/**
+ * The schedules whose names begin with `prefix`, sorted by name: those that have run or skipped a tick, and those that an
+ * operator has paused or run by hand. Rejects with a typed error if the store cannot list leases, or cannot be read.
+ */
+export async function listSchedules(
+  store: LeaseStore,
+  prefix = '',
+  options: StoreOperationOptions = {},
+): Promise<readonly ListedSchedule[]> {
+  const found = new Map<string, ScheduleRecords>()
+  const add = (name: string, records: Partial<ScheduleRecords>): void => {
+    found.set(name, { record: undefined, control: undefined, ...found.get(name), ...records })
+  }
+  for await (const record of listLeases(store, prefix, options)) {
+    const recipe = recipeOf(record.metadata)
+    if (recipe === 'schedule') add(record.name, { record })
+    const controlled = recipe === 'schedule-control' ? controlledBy(record.name) : undefined
+    if (controlled !== undefined) add(controlled, { control: record })
+  }
+  const now = options.clock?.wall?.() ?? wallTime()
+  return [...found]
+    .filter(([name]) => name.startsWith(prefix))
+    .map(([name, records]) => ({ name, ...statusOf(name, records, now) }))
+    .toSorted((one, other) => (one.name < other.name ? -1 : 1))
+}
