@@ -57,7 +57,7 @@ export function fromMetadata(metadata: Metadata | undefined, details: LeaseError
 
 /**
  * The metadata of a record that has room for `room` bytes. If they do not fit, the errors of runs are left out, then the plan,
- * then those who asked for runs by hand.
+ * then those who asked for runs by hand, and then the run before.
  */
 export function toMetadata(record: ScheduleRecord, room: number): Metadata {
   let metadata = metadataOf(record)
@@ -74,6 +74,7 @@ const reductions: readonly ((record: ScheduleRecord) => ScheduleRecord)[] = [
   (record) => ({ ...record, run: withoutError(record.run), last: withoutError(record.last) }),
   (record) => ({ ...record, plan: undefined }),
   (record) => ({ ...record, run: withoutAuthor(record.run), last: withoutAuthor(record.last) }),
+  (record) => ({ ...record, last: undefined }),
 ]
 
 function metadataOf({ tick, request, run, last, plan }: ScheduleRecord): Metadata {

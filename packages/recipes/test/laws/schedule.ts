@@ -9,6 +9,7 @@ interface RecordedRun {
   readonly owner: string
   readonly outcome: string
   readonly error?: string
+  readonly byHand?: { readonly id: string; readonly by: string }
 }
 
 /** The part of `Schedule` that its laws use. */
@@ -19,13 +20,25 @@ export interface ScheduleUnderLaw {
     readonly next: Date | undefined
     readonly running: RecordedRun | undefined
     readonly last: RecordedRun | undefined
+    readonly paused: { readonly by: string; readonly reason: string } | undefined
   }>
+  pause(options: { readonly reason: string }): Promise<void>
+  resume(): Promise<boolean>
+  runNow(): Promise<string>
+  skip(tick: Date): Promise<void>
+}
+
+interface TickUnderLaw {
+  readonly due: Date
+  readonly byHand: { readonly id: string } | undefined
+  readonly signal: AbortSignal
+  readonly fencingToken: bigint
 }
 
 /** The options that the laws give to a schedule. Its name and its lease options are those of the place, and so is `now`. */
 export interface ScheduleLawOptions {
   readonly every: number
-  readonly work: (tick: { readonly due: Date; readonly signal: AbortSignal; readonly fencingToken: bigint }) => unknown
+  readonly work: (tick: TickUnderLaw) => unknown
   readonly missed?: 'skip' | 'run-once'
   readonly atMostFor?: number
   readonly atLeastFor?: number
@@ -42,15 +55,22 @@ class Runs {
     readonly owner: string
     readonly token: bigint
     readonly signal: AbortSignal
+    /** The id of the request, if it was a run by hand. */
+    readonly byHand: string | undefined
   }[] = []
+
+  /** The ids of the runs by hand, in the order of their starts. */
+  get byHand(): string[] {
+    return this.ticks.flatMap(({ byHand }) => byHand ?? [])
+  }
 
   /** Starts a schedule in a place of its own, whose work is counted and then does `work`. */
   async start(trial: Trial, { work = () => undefined, place: given, ...options }: Options = {}) {
     const place = given ?? (await trial.place())
     const { owner } = place.leaseOptions
     const counted: ScheduleLawOptions['work'] = (tick) => {
-      const { due, fencingToken: token, signal } = tick
-      this.ticks.push({ due: due.getTime(), owner, token, signal })
+      const { due, fencingToken: token, signal, byHand } = tick
+      this.ticks.push({ due: due.getTime(), owner, token, signal, byHand: byHand?.id })
       return work(tick)
     }
     const schedule = await trial.create({ every: trial.ttl / 2, ...options, work: counted }, place)
@@ -86,6 +106,9 @@ async function overrun(trial: Trial, runs: Runs, every: number, missed: 'skip' |
   await trial.pass(2.5 * every)
   first.only.end()
 }
+
+/** Longer than it takes every instance to see a change: pauses between two looks have some jitter. */
+const seenAfter = ({ ttl }: Trial): number => ttl / 5
 
 /** The laws get the runs of the trial, and a work that lasts. */
 const lawsOf = recipeLawsWith(async (_: Trial) => [new Runs(), new PendingWork<unknown>()])
@@ -293,5 +316,131 @@ export const scheduleLaws = lawsOf(['metadata'], {
     pending.only.end()
     await trial.during(stopped, trial.ttl)
     assert.equal((await trial.during(schedule.read())).last?.outcome, 'done')
+  },
+
+  'during a pause no instance runs a tick, and none of these ticks is run after it': async (trial, runs) => {
+    const every = trial.ttl / 2
+    const { schedule } = await runs.start(trial, { every })
+    const { place } = await runs.start(trial, { every, missed: 'run-once' })
+    await trial.until('the first tick', () => runs.ticks.length > 0)
+    const operator = await trial.create({ every, work: () => undefined })
+    await trial.during(operator.pause({ reason: 'maintenance' }))
+    const before = runs.ticks.length
+    await trial.pass(2.2 * every)
+    // One that was about to start as the pause was written may have started.
+    assert(runs.ticks.length <= before + 1, `${runs.ticks.length - before} ticks`)
+    const { paused, next } = await trial.during(schedule.read())
+    assert.deepEqual([paused?.reason, next], ['maintenance', undefined])
+    assert.notEqual(paused?.by, place.leaseOptions.owner)
+    const left = runs.ticks.length
+    assert.equal(await trial.during(operator.resume()), true)
+    const { next: first } = await trial.during(operator.read())
+    await runs.start(trial, { every, missed: 'run-once' })
+    await trial.until('two ticks', () => runs.ticks.length >= left + 2)
+    // Time has passed between the resume and the look.
+    assert(
+      Number(runs.ticks[left]?.due) >= Number(first) - every,
+      `${runs.ticks[left]?.due} is before ${first?.getTime()}`,
+    )
+    assert.equal(Number(runs.ticks[left + 1]?.due) - Number(runs.ticks[left]?.due), every)
+  },
+
+  'a pause survives the end of all instances': async (trial, runs) => {
+    const every = trial.ttl / 2
+    const { schedule } = await runs.begin(trial, { every })
+    await trial.during(schedule.pause({ reason: 'maintenance' }))
+    await trial.during(schedule.stop())
+    const left = runs.ticks.length
+    await runs.start(trial, { every, missed: 'run-once' })
+    await trial.pass(2.2 * every)
+    assert.equal(runs.ticks.length, left)
+  },
+
+  'a tick does not start after a pause that was written while its holder acquired the lease': async (trial, runs) => {
+    const place = await trial.place()
+    const operator = await trial.create({ every: trial.ttl, work: () => undefined })
+    const { acquire } = place.store
+    let isAsked = false
+    const noted: typeof acquire = async (...args) => {
+      isAsked = true
+      return await acquire.apply(place.store, args)
+    }
+    Object.assign(place.store, { acquire: noted })
+    place.store.inject({ kind: 'delay', duration: trial.ttl / (trial.time.isVirtual ? 25 : 8) }, 'acquire')
+    await runs.start(trial, { place, every: trial.ttl })
+    await trial.until('the lease is asked for', () => isAsked)
+    await trial.during(operator.pause({ reason: 'maintenance' }))
+    await trial.pass(trial.ttl / 2)
+    assert.equal(runs.ticks.length, 0)
+  },
+
+  'a run by hand happens once, on one of several instances, also during a pause': async (trial, runs) => {
+    const every = 50 * trial.ttl
+    const operator = await trial.create({ every, work: () => undefined })
+    await trial.during(operator.pause({ reason: 'by hand only' }))
+    for (let instance = 0; instance < 3; instance += 1) await runs.start(trial, { every })
+    const first = await trial.during(operator.runNow())
+    await trial.until('the run', () => runs.ticks.length > 0, seenAfter(trial) + trial.ttl / 2)
+    const second = await trial.during(operator.runNow())
+    await trial.until('the other run', () => runs.ticks.length > 1, seenAfter(trial) + trial.ttl / 2)
+    await runs.start(trial, { every, missed: 'run-once' })
+    await trial.pass(trial.ttl)
+    assert.deepEqual(runs.byHand, [first, second])
+    assert.equal(runs.ticks.length, 2)
+    assert.deepEqual((await trial.during(operator.read())).last?.byHand?.id, second)
+  },
+
+  'a run by hand whose holder dies in the middle is interrupted, and not run again': async (
+    trial,
+    runs,
+    { run: work },
+  ) => {
+    const every = 50 * trial.ttl
+    const operator = await trial.create({ every, work: () => undefined })
+    const { place } = await runs.start(trial, { every, work })
+    const id = await trial.during(operator.runNow())
+    await trial.until('the run', () => runs.ticks.length > 0)
+    place.cutOff()
+    await runs.start(trial, { every })
+    const isOver = async () => (await trial.during(operator.read())).running === undefined
+    for (let looks = 0; looks < 100 && !(await isOver()); looks += 1) await trial.pass(trial.ttl / 20)
+    await trial.pass(trial.ttl)
+    assert.deepEqual(runs.byHand, [id])
+    const { last } = await trial.during(operator.read())
+    assert.deepEqual([last?.outcome, last?.byHand?.id], ['interrupted', id])
+  },
+
+  'a run by hand that its holder could not record is run by another instance': async (trial, runs) => {
+    const every = 50 * trial.ttl
+    const place = await trial.place()
+    const { update } = place.store
+    let isCut = false
+    const cut = async (...args: Parameters<NonNullable<typeof update>>): Promise<unknown> => {
+      isCut = true
+      place.cutOff()
+      return await update?.apply(place.store, args)
+    }
+    Object.assign(place.store, { update: cut })
+    await runs.start(trial, { place, every })
+    const operator = await trial.create({ every, work: () => undefined })
+    const id = await trial.during(operator.runNow())
+    await trial.until('a holder that cannot record', () => isCut)
+    await runs.start(trial, { every })
+    await trial.until('the run', () => runs.ticks.length > 0)
+    assert.deepEqual(runs.byHand, [id])
+  },
+
+  'a tick that is skipped is run by no instance, and the others are run': async (trial, runs) => {
+    const every = trial.ttl
+    for (const missed of ['skip', 'run-once'] as const) await runs.start(trial, { every, missed })
+    await trial.until('the first tick', () => runs.ticks.length > 0)
+    const operator = await trial.create({ every, work: () => undefined })
+    const skipped = Number(runs.ticks[0]?.due) + 2 * every
+    await trial.during(operator.skip(new Date(skipped)))
+    await trial.until('three ticks', () => runs.ticks.length >= 3)
+    assert.deepEqual(
+      runs.ticks.map(({ due }) => (due - skipped) / every),
+      [-2, -1, 1],
+    )
   },
 })
