@@ -183,6 +183,36 @@ export const release = declareCommand({
   ],
 })
 
+export const schedule = declareCommand({
+  name: 'schedule',
+  summary: 'List, pause, resume and run schedules',
+  details:
+    'For schedules of @leasehold/recipes and of run --every, on all their instances. list takes the beginning of the names, ' +
+    'the other actions need a name. pause needs --reason; a run in progress goes on, and ticks of the pause are not made up ' +
+    'for. run-now has one instance do one run, also during a pause, and moves no tick. resume exits with 1 if the schedule ' +
+    'is not paused.',
+  operands: [
+    {
+      name: 'ACTION',
+      description: 'list, show, pause, resume or run-now',
+      words: ['list', 'show', 'pause', 'resume', 'run-now'],
+    },
+    { name: 'NAME', description: 'The name of the schedule', optional: true },
+  ],
+  options: {
+    reason: { type: 'text', value: 'TEXT', description: 'pause: why, for everyone who looks' },
+    for: { type: 'duration', description: 'pause: resume by itself after this time' },
+    until: { type: 'text', value: 'TIME', description: 'pause: resume by itself at 2026-01-31T12:00:00Z' },
+    by: { type: 'text', value: 'WHO', description: 'pause, run-now: who asks; USER@HOST unless given' },
+    ...answerOptions,
+  },
+  examples: [
+    { line: 'leasehold schedule list --store redis://db', description: 'all of a server' },
+    { line: 'leasehold schedule pause report --reason "database upgrade" --for 2h', description: 'for all servers' },
+    { line: 'leasehold schedule run-now report', description: 'once, on one server' },
+  ],
+})
+
 export const verify = declareCommand({
   name: 'verify',
   summary: 'Check that a store keeps the rules of leases',

@@ -266,6 +266,24 @@ describe('a run by hand', () => {
     },
   )
 
+  it('delays a tick for other instances, also if its own is stopped at its end', async () => {
+    const { fleet, memory, control } = createPlace()
+    const work = () => new Promise<void>((resolve) => void fleet.server.schedule(9 * MINUTE, resolve))
+    const { schedule } = fleet.start(memory, { owner: 'anna', work })
+    await fleet.time.advance(8 * MINUTE)
+    await control.runNow()
+    await fleet.time.advance(MINUTE)
+    fleet.start(memory, { owner: 'berta' })
+    await fleet.time.advance(5 * MINUTE)
+    void schedule.stop({ timeout: HOUR })
+    await fleet.time.advance(8 * MINUTE)
+    expect(fleet.ticks).toEqual([
+      { minute: 8, owner: 'anna' },
+      { minute: 10, owner: 'berta' },
+      { minute: 20, owner: 'berta' },
+    ])
+  })
+
   it('is interrupted, and not run again, if its instance dies in the middle', async () => {
     const { fleet, memory, control } = createPlace()
     let isDead = false

@@ -17,8 +17,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'schedule/tick-runner.ts',
-        find: 'await this.#record(held, { tick: due, run, last: endedRun(found.run) })',
-        replace: 'void this.#record(held, { tick: due, run, last: endedRun(found.run) }).catch(() => {})',
+        find: 'await this.#record(held, { ...marks, run, last: endedRun(found.run) })',
+        replace: 'void this.#record(held, { ...marks, run, last: endedRun(found.run) }).catch(() => {})',
       },
     ],
     caughtBy: { law: 'a tick that its holder could not record is run by another instance' },
@@ -28,8 +28,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'schedule/tick-runner.ts',
-        find: 'found.tick >= due)',
-        replace: "found.tick >= due && found.run?.outcome !== 'running')",
+        find: 'found.tick >= due',
+        replace: "found.tick >= due && found.run?.outcome !== 'running'",
       },
       {
         file: 'schedule/schedule.ts',
@@ -44,8 +44,8 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: 'schedule/tick-runner.ts',
-        find: 'found.tick >= due)',
-        replace: 'found.tick === due)',
+        find: 'found.tick >= due',
+        replace: 'found.tick === due',
       },
       { file: 'schedule/schedule.ts', find: 'isCatchUp : tick >= due', replace: 'isCatchUp : tick === due' },
     ],
@@ -88,5 +88,67 @@ export const mutants: readonly RecipeMutant[] = [
       },
     ],
     caughtBy: { law: 'a work that takes longer than atMostFor is aborted, and the next tick is run' },
+  },
+  {
+    name: 'a pause is not looked for once the lease is held',
+    edits: [
+      {
+        file: 'schedule/tick-runner.ts',
+        find: "if (!(await isWanted(job))) return 'withheld'",
+        replace: 'void isWanted',
+      },
+    ],
+    caughtBy: { law: 'a tick does not start after a pause that was written while its holder acquired the lease' },
+  },
+  {
+    name: 'ticks of a pause are made up for',
+    edits: [
+      {
+        file: 'schedule/control-record.ts',
+        find: 'due >= firstAdmitted({ paused, resumedAt })',
+        replace: 'due >= firstAdmitted({ paused })',
+      },
+    ],
+    caughtBy: { law: 'during a pause no instance runs a tick, and none of these ticks is run after it' },
+  },
+  {
+    name: 'a run by hand ends the pause',
+    edits: [
+      {
+        file: 'schedule/schedule-control.ts',
+        find: '{ ...state, requests: [...requests, ',
+        replace: '{ ...state, paused: undefined, requests: [...requests, ',
+      },
+    ],
+    caughtBy: { check: ['broken-rule'] },
+  },
+  {
+    name: 'a run by hand that was interrupted is run again',
+    edits: [
+      {
+        file: 'schedule/tick-runner.ts',
+        find: 'return !isLater(request.id, found.request)',
+        replace: "return !isLater(request.id, found.request) && found.run?.outcome !== 'running'",
+      },
+      { file: 'schedule/schedule.ts', find: 'if (run.byHand !== undefined) this.#tidy()', replace: '' },
+    ],
+    caughtBy: { law: 'a run by hand whose holder dies in the middle is interrupted, and not run again' },
+  },
+  {
+    name: 'a tick forgets the last run by hand',
+    edits: [
+      {
+        file: 'schedule/tick-runner.ts',
+        find: '{ tick: due, request: lastRequest }',
+        replace: '{ tick: due }',
+      },
+      { file: 'schedule/schedule.ts', find: 'if (run.byHand !== undefined) this.#tidy()', replace: '' },
+    ],
+    caughtBy: { check: ['broken-rule'] },
+  },
+  {
+    name: 'a skipped tick is run',
+    edits: [{ file: 'schedule/control-record.ts', find: ' && !skipped.includes(due)', replace: '' }],
+    caughtBy: { law: 'a tick that is skipped is run by no instance, and the others are run' },
   },
 ]

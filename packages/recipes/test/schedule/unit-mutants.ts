@@ -1,5 +1,6 @@
 import type { UnitMutant } from '@leasehold/testing'
 
+const control = 'test/schedule/control.test.ts'
 const failures = 'test/schedule/failures.test.ts'
 const schedule = 'test/schedule/schedule.test.ts'
 const timetable = 'test/schedule/timetable.test.ts'
@@ -9,8 +10,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'schedule: only the very same tick counts as run',
     file: 'src/schedule/tick-runner.ts',
-    find: 'if (found.tick !== undefined && found.tick >= due)',
-    replace: 'if (found.tick !== undefined && found.tick === due)',
+    find: 'return found.tick !== undefined && found.tick >= due',
+    replace: 'return found.tick !== undefined && found.tick === due',
     test: failures,
     name: 'is not run after a later one that was recorded since the last look',
   },
@@ -49,8 +50,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'schedule: an anchor may have the time zone of the machine',
     file: 'src/schedule/timetable.ts',
-    find: "(typeof anchor === 'string' && ISO_INSTANT.test(anchor))",
-    replace: "typeof anchor === 'string'",
+    find: "(typeof value === 'string' && ISO_INSTANT.test(value))",
+    replace: "typeof value === 'string'",
     test: timetable,
     name: 'rejects {"every":5,"anchor":"2026-01-31T12:00"}',
   },
@@ -65,7 +66,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'schedule: a wall clock without a later tick ends the schedule',
     file: 'src/schedule/schedule.ts',
-    find: 'await this.#pause(LONGEST_SLEEP)',
+    find: 'await this.#doze(Math.min(LONGEST_SLEEP, longest))',
     replace: 'this.stopping.abort()',
     test: failures,
     name: 'goes on after a wall clock without a later tick was set right',
@@ -85,6 +86,54 @@ export const unitMutants: readonly UnitMutant[] = [
     replace: '',
     test: failures,
     name: 'with different plans report that once',
+  },
+  {
+    title: 'schedule: a run by hand counts as one that overran the tick',
+    file: 'src/schedule/schedule.ts',
+    find: "run?.outcome === 'running' && run.byHand === undefined ? 'overrun'",
+    replace: "run?.outcome === 'running' ? 'overrun'",
+    test: control,
+    name: 'delays a tick for other instances',
+  },
+  {
+    title: 'schedule: a tick is missed while its instance does a run by hand',
+    file: 'src/schedule/schedule.ts',
+    find: 'now - this.#couldRun(due) > this.#lateness',
+    replace: 'now - due > this.#lateness',
+    test: control,
+    name: 'delays a tick that is due meanwhile, and does not replace it: skip',
+  },
+  {
+    title: 'schedule: a pause is written once, and may be forgotten by the store',
+    file: 'src/schedule/schedule.ts',
+    find: 'if (hasWishes(wishes) && this.clock.now()',
+    replace: 'if (!hasWishes(wishes) && this.clock.now()',
+    test: control,
+    name: 'is written again each hour',
+  },
+  {
+    title: 'schedule: a change whose answer was lost counts as failed',
+    file: 'src/schedule/schedule-control.ts',
+    find: 'if (isConfirmed || (await this.#isWritten(written.metadata))) return written.result',
+    replace: 'if (isConfirmed) return written.result',
+    test: control,
+    name: 'resolves if the answer of the store was lost',
+  },
+  {
+    title: 'schedule: requests that were run stay in the record',
+    file: 'src/schedule/schedule-control.ts',
+    find: 'const requests = state.requests.filter(({ id }) => isLater(id, request))',
+    replace: 'const { requests } = state',
+    test: control,
+    name: 'is not run twice if its request could not be removed',
+  },
+  {
+    title: 'schedule: the pause does not end at its time',
+    file: 'src/schedule/control-record.ts',
+    find: 'return until === undefined ? Number.POSITIVE_INFINITY : Date.parse(until)',
+    replace: 'return Number.POSITIVE_INFINITY',
+    test: control,
+    name: 'ends at the time that it was given',
   },
   {
     title: 'schedule: atLeastFor may be longer than atMostFor',
