@@ -1,6 +1,7 @@
 import { MemoryLeaseStore } from '@leasehold/core'
 import { expect, it } from 'vitest'
 import { cleanUpAtNight } from '../readme/schedule.js'
+import { reportHourly, withoutReports, writeNowInstead } from '../readme/schedule-control.js'
 import { exportOrders } from '../readme/schedule-report.js'
 
 it('the example of the README is due at half past two in Berlin', async () => {
@@ -32,4 +33,24 @@ it('the example of the guide finds the report of the run before, also that of an
   expect(reports.slice(0, 2)).toEqual(['the beginning', 'order 1'])
   expect(reports).toContain(`order ${before}`)
   expect(new Set(reports).size).toBe(reports.length)
+})
+
+it('the examples of the guide pause a schedule, skip a tick, and run it by hand', async () => {
+  const store = new MemoryLeaseStore()
+  const lines: string[] = []
+  const reports: unknown[] = []
+  await using schedule = reportHourly(
+    store,
+    (line) => void lines.push(line),
+    async (_, askedBy) => void reports.push(askedBy),
+  )
+  const { next } = await schedule.read()
+  await withoutReports(store, new Date('2099-01-01'), async () => {
+    expect(await schedule.read()).toMatchObject({ paused: { by: 'migration', reason: 'the tables are migrated' } })
+  })
+  expect((await schedule.read()).paused).toBeUndefined()
+  await writeNowInstead(schedule, 'ada')
+  await expect.poll(() => reports, { timeout: 20_000 }).toEqual(['ada'])
+  expect((await schedule.read()).next?.getTime()).toBeGreaterThan(Number(next))
+  await expect.poll(() => lines, { timeout: 20_000 }).toContain('by hand for ada: done')
 })
