@@ -52,12 +52,21 @@ const recipes: Readonly<Record<string, Row>> = {
     adds: { term: expect.any(BigInt) },
   },
   Schedule: {
-    create: (store, options, work) =>
-      started(
-        new Schedule(store, { ...options, every: 10_000, now: () => new Date(Number(options.clock?.wall?.())), work }),
-      ),
+    create: (store, options, work) => {
+      const now = () => new Date(Number(options.clock?.wall?.()))
+      const recipe = new Schedule(store, { ...options, every: 10_000, now, work })
+      const made = started(recipe)
+      const calls = {
+        ...made.calls,
+        pause: () => recipe.pause({ reason: 'maintenance' }),
+        resume: () => recipe.resume(),
+        runNow: () => recipe.runNow(),
+        skip: () => recipe.skip('2099-01-01'),
+      }
+      return { ...made, calls }
+    },
     subject: "schedule 'job'",
-    adds: { due: expect.any(Date) },
+    adds: { due: expect.any(Date), byHand: undefined },
   },
   PartitionGroup: {
     create: (store, options, onAssigned) =>

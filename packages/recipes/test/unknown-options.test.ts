@@ -4,10 +4,12 @@ import {
   createLockManager,
   LeaderElection,
   LeaseManager,
+  listSchedules,
   Once,
   PartitionGroup,
   ReadWriteLease,
   Schedule,
+  ScheduleControl,
   Semaphore,
 } from '@leasehold/recipes'
 import { TestLease } from '@leasehold/testkit'
@@ -34,6 +36,7 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
       'missed',
       (o: object) => new Schedule(store, { name: 'job', every: 1, work: () => {}, ...o }),
     ],
+    ['ScheduleControl', 'ownr', 'owner', (o: object) => new ScheduleControl(store, 'job', o)],
     ['Semaphore', 'permit', 'permits', (o: object) => new Semaphore(store, { name: 'job', permits: 2, ...o })],
     [
       'ReadWriteLease',
@@ -53,4 +56,18 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
       }),
     )
   })
+
+  it.each([
+    ['pause', 'untli', 'until', (o: object) => new ScheduleControl(store, 'job').pause({ reason: 'x', ...o })],
+    ['runNow', 'bye', 'by', (o: object) => new ScheduleControl(store, 'job').runNow(o)],
+    ['listLeases', 'timout', 'timeout', (o: object) => listSchedules(store, '', o)],
+  ] as [string, string, string, (options: object) => Promise<unknown>][])(
+    '%s: %s, meant is %s',
+    async (taker, option, meant, use) => {
+      await expect(use({ [option]: 1 })).rejects.toMatchObject({
+        name: 'LeaseConfigurationError',
+        message: `${taker} has no option '${option}': did you mean '${meant}'?`,
+      })
+    },
+  )
 })

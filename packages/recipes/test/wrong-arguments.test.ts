@@ -1,5 +1,6 @@
 import { createLease, LeaseConfigurationError, type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
 import { AllOf, createLockManager, LeaderElection, LeaseManager, Once, PartitionGroup } from '@leasehold/recipes'
+import { AllOf, LeaderElection, LeaseManager, Once, PartitionGroup, ScheduleControl } from '@leasehold/recipes'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 
@@ -68,6 +69,20 @@ const rows: readonly Row[] = [
     [true],
     ({ store }, wait) => createLockManager(store).request('a', { wait } as object, work),
   ],
+  ['options of pause', [undefined, null, 5], ({ store }, given) => new ScheduleControl(store, 'a').pause(given)],
+  [
+    'reason of pause',
+    [undefined, '', ...numbers],
+    ({ store }, reason) => new ScheduleControl(store, 'a').pause({ reason }),
+  ],
+  [
+    'until of pause',
+    ['soon', '2020-01-01', '2099-01-01T00:00', new Date(Number.NaN), ...numbers],
+    ({ store }, until) => new ScheduleControl(store, 'a').pause({ reason: 'x', until }),
+  ],
+  ['by of runNow', ['', ...numbers], ({ store }, by) => new ScheduleControl(store, 'a').runNow({ by })],
+  ['tick of skip', ['soon', '2020-01-01', ...numbers], ({ store }, tick) => new ScheduleControl(store, 'a').skip(tick)],
+  ['now of ScheduleControl', numbers, ({ store }, now) => new ScheduleControl(store, 'a', { now })],
   ['wait of AllOf', wrong, ({ store }, wait) => new AllOf([createLease(store, 'a')]).acquire({ wait })],
   [
     'resignPause',

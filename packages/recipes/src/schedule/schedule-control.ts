@@ -125,8 +125,9 @@ export class ScheduleControl {
    */
   async pause(options: PauseOptions): Promise<void> {
     const details = this.#details
-    checkOptionNames<PauseOptions>('pause', options, { reason: true, until: true, by: true }, details)
-    const { reason, until, by } = options
+    const given: PauseOptions = Object(options)
+    checkOptionNames<PauseOptions>('pause', given, { reason: true, until: true, by: true }, details)
+    const { reason, until, by } = given
     const text = this.#text('reason', reason, LONGEST_REASON)
     const author = this.#author(by)
     const now = this.#wall()

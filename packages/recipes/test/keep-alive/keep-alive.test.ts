@@ -9,14 +9,14 @@ describe.concurrent('a process that does nothing but run a recipe', () => {
     expect([lines, code], errors).toEqual([['stopped'], 0])
   })
 
-  it.for(kinds)('ends at once with keepAlive: false: %s', async (kind, { expect }) => {
+  it.for([...kinds, 'schedule without answers'])('ends at once with keepAlive: false: %s', async (kind, { expect }) => {
     const { code, lines, errors } = await runToEnd(new URL('started-recipe.ts', import.meta.url), [kind, 'false'])
     expect([lines, code], errors).toEqual([[], 0])
   })
 
   it('stays alive until each pending call has settled', async () => {
     const { code, lines, errors } = await runToEnd(new URL('pending-calls.ts', import.meta.url))
-    expect(lines, errors).toHaveLength(21)
+    expect(lines, errors).toHaveLength(25)
     expect([lines.at(-1), code]).toEqual(['end', 0])
   })
 })

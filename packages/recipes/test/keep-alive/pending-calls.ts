@@ -1,5 +1,14 @@
 import { createLease, MemoryLeaseStore, systemClock } from '@leasehold/core'
 import { AllOf, createLockManager, LeaseManager, Once, ReadWriteLease, Semaphore } from '@leasehold/recipes'
+import {
+  AllOf,
+  LeaseManager,
+  listSchedules,
+  Once,
+  ReadWriteLease,
+  ScheduleControl,
+  Semaphore,
+} from '@leasehold/recipes'
 import { FaultyStore } from '@leasehold/testkit'
 
 /** Milliseconds. */
@@ -16,6 +25,7 @@ const books = new ReadWriteLease(store, { name: 'books', readers: 2 })
 const manager = new LeaseManager(store, { name: 'jobs' })
 const locks = createLockManager(store)
 const otherLocks = createLockManager(store)
+const control = new ScheduleControl(store, 'report')
 const both = new AllOf([createLease(store, 'a'), createLease(store, 'b')])
 
 /** Each call of a user, in an order in which each is possible. */
@@ -43,6 +53,12 @@ const calls: Record<string, () => Promise<unknown>> = {
   'claimFirst that waits': () => manager.claimFirst(['one'], { wait: 200 }),
   processEach: () => manager.processEach(['x', 'y'], late),
   'manager.stop': () => manager.stop(),
+  pause: () => control.pause({ reason: 'maintenance' }),
+  resume: () => control.resume(),
+  runNow: () => control.runNow(),
+  'control.read': () => control.read(),
+  skip: () => control.skip('2099-01-01').catch(() => {}),
+  listSchedules: () => listSchedules(store),
 }
 
 for (const [name, call] of Object.entries(calls)) {

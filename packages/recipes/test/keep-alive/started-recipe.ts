@@ -15,6 +15,13 @@ const recipes: Record<string, () => { start(): unknown; stop(): Promise<void> }>
     return new LeaderElection(store, options)
   },
   schedule: () => new Schedule(store, { ...options, cron: '0 3 * * *', work: () => undefined }),
+  // The store never answers a look at the wishes of operators.
+  'schedule without answers': () =>
+    new Schedule(Object.assign(new MemoryLeaseStore(), { read: () => new Promise<never>(() => {}) }), {
+      ...options,
+      cron: '0 3 * * *',
+      work: () => undefined,
+    }),
   partitions: () =>
     new PartitionGroup(store, { ...options, partitions: 2, onAssigned: () => new Promise(() => {}), stopTimeout: 0 }),
 }

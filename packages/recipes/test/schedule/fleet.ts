@@ -1,8 +1,8 @@
 import { type LeaseStore, type Logger, MemoryLeaseStore } from '@leasehold/core'
-import { Schedule, type ScheduleOptions, type Tick } from '@leasehold/recipes'
+import { Schedule, ScheduleControl, type ScheduleOptions, type Tick } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing'
 import { FaultyStore, VirtualClock, VirtualTime } from '@leasehold/testkit'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 
 export const HOUR = 3_600_000
 export const MINUTE = 60_000
@@ -56,4 +56,27 @@ export class Fleet {
   get minutes(): number[] {
     return this.ticks.map(({ minute }) => minute)
   }
+}
+
+/** A minute of the fleets. */
+export const instant = (minute: number): Date => new Date(Date.UTC(2026, 0, 1) + minute * MINUTE)
+
+/** A fleet on a store in memory, and an operator beside it. `store`: that of the operator, if it is another one. */
+export function createPlace(store?: (memory: MemoryLeaseStore, fleet: Fleet) => LeaseStore) {
+  const fleet = new Fleet()
+  const memory = new MemoryLeaseStore({ clock: fleet.server })
+  const asked = store?.(memory, fleet) ?? memory
+  const options = { owner: 'ada', clock: fleet.server, now: () => new Date(fleet.server.wall()), logger: silentLogger }
+  const control = new ScheduleControl(asked, 'report', options)
+  /** Waits for something that takes virtual time. */
+  const settled = async <T>(promise: Promise<T>): Promise<T> => {
+    let isOver = false
+    const end = (): void => {
+      isOver = true
+    }
+    promise.then(end, end)
+    expect(await fleet.time.advanceUntil(() => isOver, 10 * MINUTE)).toBe(true)
+    return await promise
+  }
+  return { fleet, memory, control, settled }
 }

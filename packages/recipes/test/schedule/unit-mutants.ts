@@ -1,6 +1,7 @@
 import type { UnitMutant } from '@leasehold/testing'
 
 const control = 'test/schedule/control.test.ts'
+const byHand = 'test/schedule/run-by-hand.test.ts'
 const failures = 'test/schedule/failures.test.ts'
 const schedule = 'test/schedule/schedule.test.ts'
 const timetable = 'test/schedule/timetable.test.ts'
@@ -92,7 +93,7 @@ export const unitMutants: readonly UnitMutant[] = [
     file: 'src/schedule/schedule.ts',
     find: "run?.outcome === 'running' && run.byHand === undefined ? 'overrun'",
     replace: "run?.outcome === 'running' ? 'overrun'",
-    test: control,
+    test: byHand,
     name: 'delays a tick for other instances',
   },
   {
@@ -100,7 +101,7 @@ export const unitMutants: readonly UnitMutant[] = [
     file: 'src/schedule/schedule.ts',
     find: 'now - this.#couldRun(due) > this.#lateness',
     replace: 'now - due > this.#lateness',
-    test: control,
+    test: byHand,
     name: 'delays a tick that is due meanwhile, and does not replace it: skip',
   },
   {
@@ -124,7 +125,7 @@ export const unitMutants: readonly UnitMutant[] = [
     file: 'src/schedule/schedule-control.ts',
     find: 'const requests = state.requests.filter(({ id }) => isLater(id, request))',
     replace: 'const { requests } = state',
-    test: control,
+    test: byHand,
     name: 'is not run twice if its request could not be removed',
   },
   {
