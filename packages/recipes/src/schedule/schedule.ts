@@ -7,16 +7,17 @@ import {
   type StoreLease,
 } from '@leasehold/core'
 import { Alarm, guardRandom, logSafely, readGuarded, roomOf } from '@leasehold/core/internal'
-import { backoff, systemRandom, wallTime } from '@leasehold/core/store-kit'
+import { systemRandom, wallTime } from '@leasehold/core/store-kit'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
-import { admitsTick, type ControlState, hasWishes, isLater, pauseAt, type SchedulePause } from './control-record.js'
+import type { SchedulePause } from './control-record.js'
 import { controlOptionsOf, type PauseOptions, type RunNowOptions, ScheduleControl } from './schedule-control.js'
 import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
 import { fromMetadata, type ScheduledRun, type ScheduleRecord } from './schedule-record.js'
 import { type ScheduleStatus, statusOf } from './schedule-status.js'
 import { isDecided, type Job, type TickFate, TickRunner } from './tick-runner.js'
 import { createTimetable, LAST_INSTANT, type Timetable } from './timetable.js'
+import { Wishes } from './wishes.js'
 
 /** The events of a `Schedule`, and their arguments. */
 export interface ScheduleEvents extends RecipeEvents {
@@ -44,12 +45,6 @@ const SMALLEST_STEP = 1_000
 /** An undecided tick is looked at this many times in a ttl, with pauses of `LONGEST_PAUSE` milliseconds at most. */
 const LOOKS_PER_TTL = 10
 const LONGEST_PAUSE = 5_000
-
-/** The longest time between two looks at the wishes of operators, in milliseconds. */
-const LONGEST_LOOK = 30_000
-
-/** After this time in milliseconds, wishes are written again: a store may forget a record that nobody writes. */
-const REMEMBERED = 3_600_000
 
 /** How late an instance may begin to attend to a tick, in milliseconds: at most, and if the store keeps no ticks. */
 const LONGEST_LATENESS = 120_000
@@ -79,17 +74,9 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
   readonly #control: ScheduleControl | undefined
   /** Rings when a run by hand is to be attempted. */
   readonly #alarm: Alarm
-  /** The wishes of operators, as they were seen last. */
-  #wishes: ControlState = { skipped: [], requests: [] }
-  #pauseSeen: SchedulePause | undefined
-  /** The last request by hand that is known to be run. */
-  #lastRequest: string | undefined
+  readonly #wishes: Wishes
   /** When the last run by hand of this instance was started and was over, by its wall clock. */
   #byHand = { start: Number.NEGATIVE_INFINITY, end: Number.NEGATIVE_INFINITY }
-  #isControlDown = false
-  /** When the wishes were written last by this instance, on its clock. */
-  #rememberedAt: number
-  #tidying: Promise<void> = Promise.resolve()
   /** The tick in the first record that was seen: the deployment before may have left it. */
   #firstTick: number | undefined
   #hasReportedPlan = false
@@ -112,14 +99,23 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
       room: this.#keepsTicks ? roomOf(store.limits) : 0,
       plan: this.#table.plan,
       report: this.report,
-      isWanted: (job) => this.#isWanted(job),
+      isWanted: (job) => this.#wishes.want(job),
       onStarted: (run) => this.#onStarted(run),
       onEnded: (run) => this.emit('ended', run),
     })
     this.#alarm = new Alarm(this.clock, this.stopping)
-    this.#rememberedAt = this.clock.now()
     const controlOptions = { ...controlOptionsOf(options), clock: this.clock, now: () => new Date(this.#wall()) }
     this.#control = this.#keepsTicks ? new ScheduleControl(store, options.name, controlOptions) : undefined
+    this.#wishes = new Wishes({
+      control: this.#control,
+      clock: this.clock,
+      random: this.#random,
+      wall: () => this.#wall(),
+      keepAlive: this.keepAlive,
+      outage: this.outage,
+      alarm: this.#alarm,
+      onPause: (pause) => (pause === undefined ? this.emit('resumed') : this.emit('paused', pause)),
+    })
   }
 
   /** Pauses the schedule for all instances: see `ScheduleControl.pause`. */
@@ -161,7 +157,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     await this.running
     cancel()
     await this.#close()
-    await endsWithin(this.clock, operationTimeout, this.#tidying)
+    await endsWithin(this.clock, operationTimeout, this.#wishes.tidied)
   }
 
   /**
@@ -176,9 +172,12 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
 
   /** @internal Attends to the ticks. Never rejects: a failure that nobody expects must not end the schedule. */
   protected override async act(): Promise<void> {
+    const { heartbeatInterval } = this.#lease.settings.timeouts
     await Promise.all([
       this.#actOn(() => this.#attendToTicks()),
-      ...(this.#control === undefined ? [] : [this.#actOn(() => this.#attendToWishes())]),
+      ...(this.#control === undefined
+        ? []
+        : [this.#actOn(() => this.#wishes.follow(heartbeatInterval, this.stopping))]),
     ])
   }
 
@@ -263,7 +262,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     this.#noticeOtherPlan(found)
     if (tick === undefined ? isCatchUp : tick >= due) return 'decided'
     // The lease is not asked for if it is likely that operators do not want the tick.
-    if (!admitsTick(this.#wishes, due) && !(await this.#isWanted({ due }))) return 'withheld'
+    if (!this.#wishes.admits(due) && !(await this.#wishes.want({ due }))) return 'withheld'
     // A run by hand delays a tick, and does not replace it.
     if (isLocked(record)) return run?.outcome === 'running' && run.byHand === undefined ? 'overrun' : 'refused'
     if (this.stopping.aborted) return 'unknown'
@@ -279,12 +278,11 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
   /** Attempts the runs that were asked for by hand. Resolves with whether one of them is left, and is to be tried again. */
   async #runByHand(): Promise<boolean> {
     for (const request of this.#wishes.requests) {
-      if (!isLater(request.id, this.#lastRequest)) continue
       const start = this.#wall()
       const fate = await this.#tryByHand({ due: Date.parse(request.at), request })
       if (fate === 'ran') this.#byHand = { start, end: this.#wall() }
       if (fate === 'refused' || fate === 'unknown' || this.stopping.aborted) return true
-      this.#lastRequest = request.id
+      this.#wishes.onDecided(request)
     }
     return false
   }
@@ -303,61 +301,10 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     }
   }
 
-  /** Looks at the wishes of operators again and again, until it is stopped. */
-  async #attendToWishes(): Promise<void> {
-    const { heartbeatInterval } = this.#lease.settings.timeouts
-    const interval = Math.min(heartbeatInterval, LONGEST_LOOK)
-    while (!this.stopping.aborted) {
-      await this.#look().then(
-        () => {
-          if (this.#isControlDown) this.outage.onAnswer()
-          this.#isControlDown = false
-        },
-        (error: unknown) => {
-          if (this.stopping.aborted) return
-          this.#isControlDown = true
-          this.outage.onFailure('the record of pauses and requests could not be read', error)
-        },
-      )
-      await this.#pause(backoff(0, interval, interval, this.#random))
-    }
-  }
-
-  /** Reads the wishes. Rejects if they cannot be read. */
-  async #look(): Promise<ControlState> {
-    const wishes = (await this.#control?.look(this.keepAlive)) ?? this.#wishes
-    this.#wishes = wishes
-    this.#noticePause(wishes)
-    if (wishes.requests.some(({ id }) => isLater(id, this.#lastRequest))) this.#alarm.ring()
-    if (hasWishes(wishes) && this.clock.now() - this.#rememberedAt >= REMEMBERED) this.#tidy()
-    return wishes
-  }
-
-  #noticePause(wishes: ControlState): void {
-    const before = this.#pauseSeen
-    const pause = pauseAt(wishes, this.#wall())
-    this.#pauseSeen = pause
-    if (pause === undefined) {
-      if (before !== undefined) this.emit('resumed')
-    } else if (JSON.stringify(pause) !== JSON.stringify(before)) this.emit('paused', pause)
-  }
-
-  /** Whether operators want the job, as the store says it now. */
-  async #isWanted({ due, request }: Job): Promise<boolean> {
-    if (this.#control === undefined) return true
-    const wishes = await this.#look()
-    return request === undefined ? admitsTick(wishes, due) : wishes.requests.some(({ id }) => id === request.id)
-  }
-
   #onStarted(run: ScheduledRun): void {
     this.emit('started', run)
-    if (run.byHand !== undefined) this.#tidy()
-  }
-
-  /** Removes the wishes that are fulfilled, in the background. If that fails, the next change removes them. */
-  #tidy(): void {
-    this.#rememberedAt = this.clock.now()
-    this.#tidying = Promise.all([this.#tidying, this.#control?.tidy(this.keepAlive).catch(() => {})]).then(() => {})
+    // At once, so that the request is not run again even if the record of the schedule is lost.
+    if (run.byHand !== undefined) this.#wishes.tidy()
   }
 
   /** Throws if this schedule cannot be changed. */
@@ -371,7 +318,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
 
   /** If that fails, the next look sees the change. */
   async #seeOwnChange(): Promise<void> {
-    if (this.running !== undefined) await this.#look().catch(() => {})
+    if (this.running !== undefined) await this.#wishes.look().catch(() => {})
   }
 
   /**

@@ -106,9 +106,9 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     title: 'schedule: a pause is written once, and may be forgotten by the store',
-    file: 'src/schedule/schedule.ts',
-    find: 'if (hasWishes(wishes) && this.clock.now()',
-    replace: 'if (!hasWishes(wishes) && this.clock.now()',
+    file: 'src/schedule/wishes.ts',
+    find: 'if (hasWishes(this.#state) &&',
+    replace: 'if (!hasWishes(this.#state) &&',
     test: control,
     name: 'is written again each hour',
   },
