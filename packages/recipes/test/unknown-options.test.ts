@@ -60,7 +60,7 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
   it.each([
     ['pause', 'untli', 'until', (o: object) => new ScheduleControl(store, 'job').pause({ reason: 'x', ...o })],
     ['runNow', 'bye', 'by', (o: object) => new ScheduleControl(store, 'job').runNow(o)],
-    ['listLeases', 'timout', 'timeout', (o: object) => listSchedules(store, '', o)],
+    ['listSchedules', 'timout', 'timeout', (o: object) => listSchedules(store, '', o)],
   ] as [string, string, string, (options: object) => Promise<unknown>][])(
     '%s: %s, meant is %s',
     async (taker, option, meant, use) => {

@@ -1,5 +1,5 @@
 import { type LeaseStore, listLeases, type StoreOperationOptions } from '@leasehold/core'
-import { wallTime } from '@leasehold/core/store-kit'
+import { checkOptionNames, type OptionNames, wallTime } from '@leasehold/core/store-kit'
 import { recipeOf } from '../record-kind.js'
 import { controlledBy } from './control-record.js'
 import { type ScheduleRecords, type ScheduleStatus, statusOf } from './schedule-status.js'
@@ -8,6 +8,8 @@ import { type ScheduleRecords, type ScheduleStatus, statusOf } from './schedule-
 export interface ListedSchedule extends ScheduleStatus {
   readonly name: string
 }
+
+const optionNames: OptionNames<StoreOperationOptions> = { timeout: true, signal: true, clock: true, keepAlive: true }
 
 /**
  * The schedules whose names begin with `prefix`, sorted by name: those that have run or skipped a tick, and those that an
@@ -18,6 +20,7 @@ export async function listSchedules(
   prefix = '',
   options: StoreOperationOptions = {},
 ): Promise<readonly ListedSchedule[]> {
+  checkOptionNames('listSchedules', options, optionNames)
   const found = new Map<string, ScheduleRecords>()
   const add = (name: string, records: Partial<ScheduleRecords>): void => {
     found.set(name, { record: undefined, control: undefined, ...found.get(name), ...records })

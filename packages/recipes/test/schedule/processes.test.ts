@@ -1,5 +1,6 @@
+import { wallTime } from '@leasehold/core/store-kit'
 import { LocalLeaseStore } from '@leasehold/local'
-import { Schedule } from '@leasehold/recipes'
+import { Schedule, ScheduleControl } from '@leasehold/recipes'
 import { type Finishing, temporaryFolder } from '@leasehold/testing'
 import { describe, expect, it } from 'vitest'
 import { Child } from '../support/child.js'
@@ -19,7 +20,9 @@ async function startTwo(test: Finishing) {
 }
 
 const ticksOf = (children: readonly Child[]): number[] =>
-  children.flatMap(({ lines }) => lines.filter(({ event }) => event === 'runs').map(({ due }) => Number(due)))
+  children.flatMap(({ lines }) =>
+    lines.filter(({ event, byHand }) => event === 'runs' && byHand === undefined).map(({ due }) => Number(due)),
+  )
 
 describe.concurrent('a schedule of several processes', { timeout: 120_000 }, () => {
   it('runs no tick twice while instances are killed and started again', async (test) => {
@@ -66,6 +69,54 @@ describe.concurrent('a schedule of several processes', { timeout: 120_000 }, () 
     await holder.waitFor({ event: 'aborted', due })
     const ticks = ticksOf([holder, other])
     expect(new Set(ticks).size).toBe(ticks.length)
+  })
+
+  it('runs no tick on any of them during a pause from outside, also not after kills and restarts', async (test) => {
+    const folder = temporaryFolder(test)
+    const all: Child[] = []
+    const start = async (owner: string): Promise<Child> => {
+      const child = new Child(test, program, [folder, owner, String(EVERY), '0'])
+      all.push(child)
+      await child.waitFor({ event: 'started' })
+      return child
+    }
+    const first = await start('a')
+    await start('b')
+    await Promise.race(all.map((child) => child.waitFor({ event: 'runs' })))
+    const store = new LocalLeaseStore({ folder })
+    test.onTestFinished(() => store.close())
+    const control = new ScheduleControl(store, 'report', { owner: 'operator' })
+    await control.pause({ reason: 'maintenance' })
+    const paused = wallTime()
+    await first.end('SIGKILL')
+    const last = await start('c')
+    const id = await control.runNow()
+    await Promise.race(all.slice(1).map((child) => child.waitFor({ event: 'runs', byHand: id })))
+    await last.end('SIGKILL')
+    await start('d')
+    // A run by hand is no tick, and one that was about to start as the pause was written may have started.
+    expect(ticksOf(all).filter((due) => due > paused + 2 * EVERY)).toEqual([])
+    expect(await control.resume()).toBe(true)
+    const ran = ticksOf(all).length
+    await test.expect.poll(() => ticksOf(all).length, { timeout: 60_000 }).toBeGreaterThan(ran)
+    expect(all.flatMap(({ lines }) => lines.filter(({ byHand }) => byHand === id))).toHaveLength(1)
+  })
+
+  it('does not do a run by hand again after its process was killed in the middle', async (test) => {
+    const folder = temporaryFolder(test)
+    const store = new LocalLeaseStore({ folder })
+    test.onTestFinished(() => store.close())
+    const control = new ScheduleControl(store, 'report', { owner: 'operator' })
+    await control.pause({ reason: 'by hand only' })
+    const holder = new Child(test, program, [folder, 'holder', String(EVERY), ENDLESS])
+    const id = await control.runNow()
+    await holder.waitFor({ event: 'runs', byHand: id })
+    await holder.end('SIGKILL')
+    const heir = new Child(test, program, [folder, 'heir', String(EVERY), '0'])
+    const second = await control.runNow()
+    await heir.waitFor({ event: 'runs', byHand: second })
+    expect(heir.lines.filter(({ event }) => event === 'runs')).toHaveLength(1)
+    await test.expect.poll(async () => (await control.read()).last?.byHand?.id, { timeout: 60_000 }).toBe(second)
   })
 
   it('leaves the schedule to others on SIGTERM, with the run recorded as interrupted', async (test) => {

@@ -23,8 +23,8 @@ const schedule = new Schedule(new LocalLeaseStore({ folder }), {
   heartbeatInterval: 300,
   operationTimeout: 500,
   logger: { debug() {}, info() {}, warn() {}, error: (message) => print({ event: 'error', message }) },
-  work: async ({ due, signal }) => {
-    print({ event: 'runs', due: due.getTime() })
+  work: async ({ due, byHand, signal }) => {
+    print({ event: 'runs', due: due.getTime(), byHand: byHand?.id })
     signal.addEventListener('abort', () => print({ event: 'aborted', due: due.getTime() }))
     await pause(Number(length), undefined, { signal })
     print({ event: 'done', due: due.getTime() })
