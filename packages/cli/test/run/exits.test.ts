@@ -243,4 +243,18 @@ describe.concurrent('leasehold run', () => {
     for (const { ended } of both) test.expect(await ended).toMatchObject({ signal: 'SIGTERM' })
     test.expect(new Set(ticks()).size).toBe(ticks().length)
   })
+
+  it('--every: also between two ticks, and during a pause, if run-now asks for it', async (test) => {
+    const folder = leaseFolder(test)
+    const yearly = ['run', 'x', '--ttl', '5s', '--every', '0 3 29 2 *']
+    const running = start([...yearly, '--', 'sh', '-c', 'echo "asked at $LEASEHOLD_TICK"'], { folder })
+    test.onTestFinished(() => void running.child.kill())
+    test
+      .expect(await leasehold(['schedule', 'pause', 'x', '--reason', 'by hand'], { folder }))
+      .toMatchObject({ code: 0 })
+    test.expect(await leasehold(['schedule', 'run-now', 'x'], { folder })).toMatchObject({ code: 0, errors: '' })
+    await written(running, /^asked at 20.+Z\n$/)
+    running.child.kill('SIGTERM')
+    test.expect(await running.ended).toMatchObject({ signal: 'SIGTERM', errors: '' })
+  })
 })

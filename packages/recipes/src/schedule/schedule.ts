@@ -56,7 +56,8 @@ const LATENESS_WITHOUT_RECORD = 1_000
  * Guaranteed, where the store keeps metadata: a tick is run at most once, whatever the clocks of the instances say. It is
  * recorded before its work starts, and a tick that is not later than the recorded one is never run. It is run at least
  * once, if an instance lives until it can acquire the lease, and the work before has ended by then. Two works do not overlap
- * while their leases are valid.
+ * while their leases are valid. A run that was asked for by hand follows the same rules, and moves no tick. During a pause,
+ * no tick is run, except for one whose holder had asked the store about pauses just before.
  *
  * Not guaranteed: that a work that was started is completed. A tick whose holder dies in the middle is interrupted, and is
  * not run again. Where the store keeps no metadata, a tick can be run twice if the clocks of two instances differ by
