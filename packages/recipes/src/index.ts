@@ -41,3 +41,13 @@ export type { ScheduleStatus } from './schedule/schedule-status.js'
 export type { TimetableOptions } from './schedule/timetable.js'
 export type { Permit, PermitHeld } from './semaphore/permit.js'
 export { type ResizeOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.js'
+export type { FlightState } from './single-flight/flight-record.js'
+export { SingleFlight, type SingleFlightValue } from './single-flight/single-flight.js'
+export type {
+  Refresh,
+  Refreshing,
+  SingleFlightGetOptions,
+  SingleFlightOptions,
+  SingleFlightPlace,
+  TimeOf,
+} from './single-flight/single-flight-options.js'

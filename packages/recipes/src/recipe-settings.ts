@@ -69,6 +69,15 @@ export const recipeSettings = {
     },
     stopTimeout,
   }),
+  'single-flight': new ProviderOptions('single-flight', {
+    cacheSize: {
+      type: 'number',
+      default: '1000',
+      description:
+        'How many values one object keeps in memory, those that were asked for last. 0: every get reads the record.',
+    },
+    stopTimeout,
+  }),
   schedule: new ProviderOptions('schedule', {
     cron: {
       type: 'text',

@@ -6,17 +6,18 @@ import {
   readLease,
   type StoreLease,
 } from '@leasehold/core'
-import { Alarm, guardRandom, logSafely, readGuarded, roomOf } from '@leasehold/core/internal'
-import { systemRandom, wallTime } from '@leasehold/core/store-kit'
+import { Alarm, guardRandom, logSafely, roomOf } from '@leasehold/core/internal'
+import { systemRandom } from '@leasehold/core/store-kit'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
+import { readWall } from '../wall-clock.js'
 import type { SchedulePause } from './control-record.js'
 import { controlOptionsOf, type PauseOptions, type RunNowOptions, ScheduleControl } from './schedule-control.js'
 import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
 import { fromMetadata, type ScheduledRun, type ScheduleRecord } from './schedule-record.js'
 import { type ScheduleStatus, statusOf } from './schedule-status.js'
 import { isDecided, type Job, type TickFate, TickRunner } from './tick-runner.js'
-import { createTimetable, LAST_INSTANT, type Timetable } from './timetable.js'
+import { createTimetable, type Timetable } from './timetable.js'
 import { Wishes } from './wishes.js'
 
 /** The events of a `Schedule`, and their arguments. */
@@ -372,14 +373,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
 
   /** The wall clock; that of the machine if the one of the user fails. */
   #wall(): number {
-    const { now } = this.#options
-    if (now === undefined) return wallTime()
-    const onFailed = (error: unknown): void => this.report(error, 'now() failed')
-    const date = readGuarded(now, onFailed)
-    const instant = readGuarded(() => (date as Date).getTime(), onFailed)
-    if (typeof instant === 'number' && Math.abs(instant) <= LAST_INSTANT) return instant
-    this.report(new Error('now() returned an invalid date'), 'now() failed')
-    return wallTime()
+    return readWall(this.#options.now, this.report)
   }
 
   /** Reports once that an instance with another plan runs the schedule. */

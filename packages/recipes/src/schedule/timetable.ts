@@ -1,8 +1,6 @@
 import { LeaseConfigurationError } from '@leasehold/core'
 import { Cron } from 'croner'
-
-/** The last instant that a `Date` can have, in milliseconds since 1970. */
-export const LAST_INSTANT = 8.64e15
+import { LAST_INSTANT } from '../wall-clock.js'
 
 /** A day, or a time of a day with its offset from UTC. */
 const ISO_INSTANT = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/
