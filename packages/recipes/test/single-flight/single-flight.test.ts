@@ -73,11 +73,12 @@ describe('a value', () => {
     })
     await settled(lease.acquire())
     const wakes: (() => void)[] = []
-    store.watch = async function* () {
+    const watch = async function* () {
       await new Promise<void>((resolve) => wakes.push(resolve))
       yield undefined
       await pause(1_000_000)
     }
+    Object.assign(store, { watch })
     const waiting = create().get('key', unreachable, times)
     await clock.advance(5_000)
     const refreshedAt = new Date(clock.wall()).toISOString()

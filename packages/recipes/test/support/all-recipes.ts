@@ -10,6 +10,7 @@ import { readWriteLaws } from '../laws/read-write.js'
 import type { RecipeSubject } from '../laws/recipe-trial.js'
 import { scheduleLaws } from '../laws/schedule.js'
 import { semaphoreLaws } from '../laws/semaphore.js'
+import { singleFlightLaws } from '../laws/single-flight.js'
 import { leaderElection } from '../leader-election/subject.js'
 import { managerUnderLaw } from '../lease-manager/subject.js'
 import { lockManager } from '../lock-manager/subject.js'
@@ -18,6 +19,7 @@ import { partitionGroup } from '../partition-group/subject.js'
 import { readWriteLease } from '../read-write/subject.js'
 import { schedule } from '../schedule/subject.js'
 import { semaphore } from '../semaphore/subject.js'
+import { singleFlight } from '../single-flight/subject.js'
 
 /** The laws of every recipe, on the stores that `over` gives to it. */
 export function describeAllRecipes(
@@ -32,4 +34,5 @@ export function describeAllRecipes(
   describeRecipeLaws(over(readWriteLease), readWriteLaws)
   describeRecipeLaws(over(schedule), scheduleLaws)
   describeRecipeLaws(over(semaphore), semaphoreLaws)
+  describeRecipeLaws(over(singleFlight), singleFlightLaws)
 }
