@@ -11,6 +11,7 @@ import {
   type RecipeOptions,
   Schedule,
   Semaphore,
+  SingleFlight,
 } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing/silent-logger'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
@@ -36,6 +37,8 @@ interface Row {
   readonly before?: readonly unknown[]
   /** The members that the recipe adds to the lease. */
   readonly adds: object
+  /** Whether `stop()` lets its work end for a while before it aborts the signal. */
+  readonly isPatient?: true
 }
 
 const wait = Number.POSITIVE_INFINITY
@@ -97,6 +100,16 @@ const recipes: Readonly<Record<string, Row>> = {
     },
     subject: "semaphore 'job'",
     adds: { slot: expect.any(Number) },
+  },
+  SingleFlight: {
+    create: (store, options, work) => {
+      const recipe = new SingleFlight(store, options)
+      const get = () => recipe.get('key', (refreshing) => work(refreshing).then(() => 1), { freshFor: 1 })
+      return { recipe, begin: get, calls: { get, forget: () => recipe.forget('key') } }
+    },
+    subject: "single-flight 'job'",
+    adds: { previous: undefined, interrupted: false },
+    isPatient: true,
   },
   ReadWriteLease: {
     create: (store, options, work) => {
@@ -193,8 +206,9 @@ describe.each(Object.entries(recipes))('%s', (_, row) => {
     const { closed } = recipe
     expect([signal.aborted, closed.aborted]).toEqual([false, false])
     const stopped = recipe.stop()
-    expect([signal.aborted, closed.aborted, recipe.closed]).toEqual([true, true, closed])
+    expect([signal.aborted, closed.aborted, recipe.closed]).toEqual([row.isPatient !== true, true, closed])
     expect(await settled(Promise.all([stopped, recipe.stop()]))).toEqual([undefined, undefined])
+    expect(signal.aborted).toBe(true)
     expect(await settled(recipe.stop())).toBeUndefined()
   })
 

@@ -1,5 +1,5 @@
 import { createLease, LeaseConfigurationError, MemoryLeaseStore } from '@leasehold/core'
-import { AllOf, LeaseManager, Once, ReadWriteLease, Semaphore } from '@leasehold/recipes'
+import { AllOf, LeaseManager, Once, ReadWriteLease, Semaphore, SingleFlight } from '@leasehold/recipes'
 import { describe, expect, it } from 'vitest'
 
 /** Calls of each recipe that get the work, or the worker, as an argument. */
@@ -9,6 +9,7 @@ const calls: Readonly<Record<string, (store: MemoryLeaseStore, work: never) => P
   'ReadWriteLease.shared.run': (store, work) => new ReadWriteLease(store, { name: 'job', readers: 2 }).shared.run(work),
   'ReadWriteLease.exclusive.run': (store, work) =>
     new ReadWriteLease(store, { name: 'job', readers: 2 }).exclusive.run(work),
+  'SingleFlight.get': (store, work) => new SingleFlight(store).get('job', work, { freshFor: 1 }),
   'AllOf.run': (store, work) => new AllOf([createLease(store, 'a'), createLease(store, 'b')]).run(work),
   'LeaseManager.processEach': (store, work) => new LeaseManager(store).processEach(['job'], work),
 }

@@ -7,6 +7,7 @@ import {
   ReadWriteLease,
   Schedule,
   Semaphore,
+  SingleFlight,
 } from '@leasehold/recipes'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
@@ -76,6 +77,8 @@ const users: Readonly<Record<string, (place: Place) => Promise<unknown>>> = {
   schedule: attend,
   semaphore: ({ store, options, settled }) =>
     settled(new Semaphore(store, { name: NAME, permits: 2, ...options }).run(async () => {})),
+  'single-flight': ({ store, options, settled }) =>
+    settled(new SingleFlight(store, options).get(NAME, async () => 1, { freshFor: 60_000 })),
   'read-write-lease': ({ store, options, settled }) =>
     settled(new ReadWriteLease(store, { name: NAME, readers: 2, ...options }).shared.run(async () => {})),
   'leader-election': async (place) => {

@@ -11,6 +11,7 @@ import {
   Schedule,
   ScheduleControl,
   Semaphore,
+  SingleFlight,
 } from '@leasehold/recipes'
 import { TestLease } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -44,6 +45,7 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
       'readers',
       (o: object) => new ReadWriteLease(store, { name: 'job', readers: 2, ...o }),
     ],
+    ['SingleFlight', 'cachSize', 'cacheSize', (o: object) => new SingleFlight(store, o)],
     ['AllOf', 'clok', 'clock', (o: object) => new AllOf([new TestLease()], o)],
     ['AllOf', 'loger', 'logger', (o: object) => new AllOf([new TestLease()], o)],
     ['createLockManager', 'reader', 'readers', (o: object) => createLockManager(store, o)],

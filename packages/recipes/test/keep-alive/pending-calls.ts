@@ -9,6 +9,7 @@ import {
   ScheduleControl,
   Semaphore,
 } from '@leasehold/recipes'
+import { AllOf, LeaseManager, Once, ReadWriteLease, Semaphore, SingleFlight } from '@leasehold/recipes'
 import { FaultyStore } from '@leasehold/testkit'
 
 /** Milliseconds. */
@@ -19,6 +20,7 @@ const late = (): Promise<void> => new Promise((resolve) => void systemClock.sche
 
 const store = new FaultyStore(new MemoryLeaseStore(), { plan: () => ({ kind: 'delay', duration: LATENCY }) })
 const once = new Once(store, { name: 'once' })
+const flight = new SingleFlight(store, { name: 'flight' })
 const semaphore = new Semaphore(store, { name: 'permits', permits: 1 })
 const other = new Semaphore(store, { name: 'permits', permits: 1 })
 const books = new ReadWriteLease(store, { name: 'books', readers: 2 })
@@ -33,6 +35,10 @@ const calls: Record<string, () => Promise<unknown>> = {
   'once.run': () => once.run('key', late),
   'once.read': () => once.read('key'),
   'once.forget': () => once.forget('key'),
+  'flight.get': () => flight.get('key', () => late().then(() => 1), { freshFor: 60_000 }),
+  'flight.read': () => flight.read('key'),
+  'flight.forget': () => flight.forget('key'),
+  'flight.stop': () => flight.stop(),
   'semaphore.run': () => semaphore.run(late),
   'semaphore.acquire': () => semaphore.acquire(),
   'semaphore.acquire that waits': () => other.acquire({ wait: 200 }),

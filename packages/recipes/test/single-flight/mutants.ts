@@ -31,17 +31,6 @@ export const mutants: readonly RecipeMutant[] = [
     caughtBy: { law: 'one process refreshes, and every caller of every process gets the value' },
   },
   {
-    name: 'a refresh that was aborted counts as ended',
-    edits: [
-      {
-        file: VALUES,
-        find: 'if (!held.signal.aborted) await lease.update(toMetadata(record)).catch(() => {})',
-        replace: 'await lease.update(toMetadata({ ...record, isBegun: false })).catch(() => {})',
-      },
-    ],
-    caughtBy: { check: ['broken-rule'] },
-  },
-  {
     name: 'a refresh that failed counts as interrupted',
     edits: [
       {
@@ -61,18 +50,9 @@ export const mutants: readonly RecipeMutant[] = [
         replace: 'void this.#write(lease, held, toMetadata({ stored, isBegun: false })).catch(() => {})',
       },
     ],
-    caughtBy: { law: 'a value that cannot be confirmed has an unknown outcome, and no later refresh takes it for ended' },
-  },
-  {
-    name: 'an older value takes the place of a later one in memory',
-    edits: [
-      {
-        file: 'single-flight/known-value.ts',
-        find: 'if (other === undefined || other.stored.token < this.stored.token) return this',
-        replace: 'if (other === undefined || other.stored.token !== this.stored.token) return this',
-      },
-    ],
-    caughtBy: { check: ['broken-rule'] },
+    caughtBy: {
+      law: 'a value that cannot be confirmed has an unknown outcome, and no later refresh takes it for ended',
+    },
   },
   {
     name: 'the callers of a stale value wait for its refresh',

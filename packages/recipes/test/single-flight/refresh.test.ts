@@ -215,4 +215,22 @@ describe('a refresh', () => {
     await aborted
     expect(clock.now() - before).toBeLessThan(2_000)
   })
+
+  it('whose lease was lost changes nothing when it fails late, while another refresh of this object goes on', async () => {
+    const { clock, inner, create, refresh, refreshes, settled } = createPlace()
+    const flight = create()
+    const ends: ((error: Error) => void)[] = []
+    const hanging = () => new Promise<{ n: number }>((_, reject) => ends.push(reject))
+    for (const count of [1, 2]) {
+      const lost = expect(flight.get('key', hanging, times)).rejects.toThrow(LeaseLostError)
+      await clock.advance(1_000)
+      expect(ends.length).toBe(count)
+      if (count === 2) ends[0]?.(new Error('late'))
+      await clock.settle()
+      await breakLease(inner, 'flight/key', { period: 0, clock })
+      await settled(lost)
+    }
+    await settled(flight.get('key', refresh, times))
+    expect(refreshes[0]).toMatchObject({ previous: undefined, interrupted: true })
+  })
 })

@@ -35,7 +35,11 @@ export class Happenings {
   }
 
   /** A refresh begins. Returns the number of its value, and what takes back that it has used up the previous one. */
-  onRefresh(key: string, owner: string, refreshing: { previous: Value | undefined; interrupted: boolean; token: bigint }) {
+  onRefresh(
+    key: string,
+    owner: string,
+    refreshing: { previous: Value | undefined; interrupted: boolean; token: bigint },
+  ) {
     const { previous, interrupted, token } = refreshing
     this.refreshes += 1
     if (interrupted) this.interrupted += 1

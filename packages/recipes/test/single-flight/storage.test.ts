@@ -132,6 +132,29 @@ describe('the store', () => {
     }
   })
 
+  it('may go back to an older value, as after a failover: a process that knows a later one returns that', async () => {
+    const { clock, inner, create, refresh, refreshes, settled } = createPlace()
+    const flight = create()
+    await settled(flight.get('key', refresh, times))
+    const old = (await readLease(inner, 'flight/key', { clock }))?.metadata ?? expect.unreachable()
+    await clock.advance(90_000)
+    await settled(flight.get('key', refresh, times))
+    const lease = createLease(inner, 'flight/key', { clock, logger: silentLogger })
+    const refreshedAt = new Date(clock.wall() + 30_000).toISOString()
+    await settled(lease.acquire({ metadata: { ...old, refreshedAt } }))
+    await settled(lease.release())
+    await clock.advance(57_000)
+    const values = [await flight.get('key', refresh, times)]
+    await clock.advance(3_000)
+    values.push(await flight.get('key', refresh, times))
+    await clock.advance(1)
+    values.push(await settled(flight.get('key', refresh, times)))
+    expect(values).toEqual([{ n: 2 }, { n: 2 }, { n: 2 }])
+    await clock.advance(2_000)
+    expect(await flight.get('key', refresh, times)).toEqual({ n: 3 })
+    expect(refreshes.length).toBe(3)
+  })
+
   it('keeps the record of another recipe', async () => {
     const { clock, inner, create, settled } = createPlace()
     await settled(new Once(inner, { name: 'flight', clock }).run('key', async () => 1))
