@@ -226,9 +226,10 @@ export class SingleFlight extends Recipe {
     seen: SeenRecord,
   ): Promise<KnownValue | undefined> {
     const { request, isBehind, call } = flight
+    const seenTokens = [seen.stored?.token, used.known?.stored.token]
     const isEnough = (left: KnownValue): boolean => {
       const known = left.orLater(used.known)
-      return isUsable(known, request) && (known.state === 'fresh' || known.stored.token !== seen.stored?.token)
+      return isUsable(known, request) && (known.state === 'fresh' || !seenTokens.includes(known.stored.token))
     }
     const progress: RunProgress = { isMade: false }
     const waiting = new FirstAbort(call.signal)
