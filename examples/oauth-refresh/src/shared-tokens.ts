@@ -1,0 +1,36 @@
+// #region tokens
+import type { LeaseStore } from '@leasehold/core'
+import { type Refreshing, SingleFlight } from '@leasehold/recipes'
+import type { ProviderClient, Tokens } from './provider-client.js'
+
+/** The tokens of users, shared by all processes over the store. One process refreshes them, and all get them. */
+export function createSharedTokens(store: LeaseStore, provider: ProviderClient) {
+  const flight = new SingleFlight(store, {
+    name: 'tokens',
+    heartbeatTimeout: 2_000,
+    heartbeatInterval: 300,
+    operationTimeout: 500,
+  })
+
+  async function refresh({ previous, interrupted }: Refreshing<Tokens>): Promise<Tokens> {
+    // A process has died in the middle of a refresh, so the refresh token may be used up. Do not use it again.
+    if (previous === undefined || interrupted) return await provider.signIn()
+    return await provider.refresh(previous.refreshToken)
+  }
+
+  return {
+    /** A valid access token. `refused`: one that the API has refused before its time, to get another one. */
+    accessToken: async (user: string, refused?: string): Promise<string> => {
+      const tokens = await flight.get(user, refresh, {
+        // Refresh behind the callers in the second half of the life, and before the end in any case.
+        freshFor: ({ expiresIn }) => expiresIn * 500,
+        staleFor: ({ expiresIn }) => expiresIn * 400,
+        accepts: ({ accessToken }) => accessToken !== refused,
+      })
+      return tokens.accessToken
+    },
+    /** Call it on SIGTERM: a refresh in progress is completed. */
+    stop: () => flight.stop(),
+  }
+}
+// #endregion tokens
