@@ -1,0 +1,141 @@
+import { type ChildProcess, fork } from 'node:child_process'
+import { type FamilyTokens, TokenFamily } from './token-family.js'
+
+/** The task of one process. Durations are milliseconds. */
+export interface RefresherTask {
+  readonly folder: string
+  readonly owner: string
+  readonly ttl: number
+  readonly freshFor: number
+  readonly staleFor: number
+}
+
+export type ToParent =
+  | { readonly event: 'refresh'; readonly previous: FamilyTokens | undefined; readonly interrupted: boolean }
+  | { readonly event: 'waited'; readonly waited: number; readonly refreshToken: number }
+  | { readonly event: 'failed' }
+
+export interface FromParent {
+  readonly tokens: FamilyTokens | undefined
+}
+
+export interface RefreshFleetOptions extends Omit<RefresherTask, 'owner'> {
+  /** The file of the program `refresher`, and the options of Node to run it. */
+  readonly program: string
+  readonly execArgv: readonly string[]
+  readonly processes: number
+  /** How long a refresh takes. */
+  readonly refreshTime: number
+}
+
+/** A process that is in the middle of a refresh is killed, or stopped for two ttls, after this many refreshes each. */
+export interface FleetFaults {
+  readonly killEvery: number
+  readonly stopEvery: number
+}
+
+/** Processes that share one value, and the identity provider that they get it from. */
+export class RefreshFleet {
+  readonly family = new TokenFamily()
+  /** How long callers waited, in milliseconds; without those that waited while a process was down. */
+  readonly waits: number[] = []
+  kills = 0
+  stops = 0
+  failures = 0
+  refreshes = 0
+  interrupted = 0
+  /** Refreshes of a value that another refresh had begun, and that were not told so. */
+  repeated = 0
+  readonly #options: RefreshFleetOptions
+  readonly #faults: FleetFaults
+  readonly #children = new Map<string, ChildProcess>()
+  readonly #refreshed = new Set<number>()
+  readonly #timers = new Set<NodeJS.Timeout>()
+  #started = 0
+  /** Waits count again from this instant on. */
+  #calmAt = 0
+  #isEnding = false
+
+  constructor(options: RefreshFleetOptions, faults: FleetFaults) {
+    this.#options = options
+    this.#faults = faults
+  }
+
+  /** Runs until there were this many refreshes and all faults, or until `longest` milliseconds have passed. Ends all processes. */
+  async run(refreshes: number, longest: number): Promise<void> {
+    for (let count = 0; count < this.#options.processes; count += 1) this.#start()
+    const end = performance.now() + longest
+    try {
+      while (performance.now() < end && this.refreshes < refreshes) {
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+    } finally {
+      this.#isEnding = true
+      for (const timer of this.#timers) clearTimeout(timer)
+      const exits = Array.from(this.#children.values(), (child) => {
+        const exited = new Promise((resolve) => child.once('exit', resolve))
+        child.kill('SIGKILL')
+        return exited
+      })
+      await Promise.all(exits)
+    }
+  }
+
+  #start(): void {
+    this.#started += 1
+    const owner = `process-${this.#started}`
+    const { program, execArgv, folder, ttl, freshFor, staleFor } = this.#options
+    const task: RefresherTask = { folder, owner, ttl, freshFor, staleFor }
+    const child = fork(program, [JSON.stringify(task)], { execArgv: [...execArgv] })
+    this.#children.set(owner, child)
+    child.on('message', (message) => this.#onMessage(child, message as ToParent))
+    child.once('exit', () => {
+      this.#children.delete(owner)
+      if (!this.#isEnding) this.#start()
+    })
+  }
+
+  #onMessage(child: ChildProcess, message: ToParent): void {
+    if (message.event === 'refresh') this.#onRefresh(child, message.previous, message.interrupted)
+    else if (message.event === 'failed') this.failures += 1
+    else if (performance.now() - message.waited > this.#calmAt) this.waits.push(message.waited)
+  }
+
+  #onRefresh(child: ChildProcess, previous: FamilyTokens | undefined, interrupted: boolean): void {
+    this.refreshes += 1
+    if (interrupted) this.interrupted += 1
+    const number = previous?.refreshToken ?? 0
+    if (!interrupted && this.#refreshed.has(number)) this.repeated += 1
+    this.#refreshed.add(number)
+    // A refresh token that may have been used is not used again: the session is begun anew.
+    const tokens = previous === undefined || interrupted ? this.family.signIn() : this.family.refresh(previous)
+    if (this.refreshes % this.#faults.killEvery === 0) return this.#kill(child)
+    if (this.refreshes % this.#faults.stopEvery === 0) this.#stop(child)
+    this.#later(this.#options.refreshTime, () => child.connected && child.send({ tokens } satisfies FromParent))
+  }
+
+  #kill(child: ChildProcess): void {
+    this.kills += 1
+    this.#disturb()
+    child.kill('SIGKILL')
+  }
+
+  #stop(child: ChildProcess): void {
+    this.stops += 1
+    this.#disturb()
+    child.kill('SIGSTOP')
+    this.#later(2 * this.#options.ttl, () => child.kill('SIGCONT'))
+  }
+
+  #disturb(): void {
+    this.#calmAt = performance.now() + 3 * this.#options.ttl
+  }
+
+  #later(delay: number, task: () => void): void {
+    const timer = setTimeout(() => {
+      this.#timers.delete(timer)
+      task()
+    }, delay)
+    this.#timers.add(timer)
+  }
+}
