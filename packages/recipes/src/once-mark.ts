@@ -2,8 +2,12 @@ import { LeaseConfigurationError, type LeaseStore, type Metadata } from '@leaseh
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { checkMetadataRoom, sizeOf } from './metadata-room.js'
 import { checkRecipe, ofRecipe, recipeOf } from './record-kind.js'
+import { LAST_INSTANT } from './wall-clock.js'
 
-/** The metadata of a record that marks its key as done: the owner that did the work, and the outcome as JSON. */
+/**
+ * The metadata of a record that marks its key as done: the owner that did the work, when it was done by the wall clock of that
+ * owner (`doneAt`), and the outcome as JSON.
+ */
 export type Mark = Metadata & { readonly doneBy: string }
 
 /** The reasons why an outcome was dropped, by the text that a mark keeps. */
@@ -14,13 +18,20 @@ const faults: Readonly<Record<string, string>> = {
 
 /** Throws a `LeaseConfigurationError` unless the records of the store have room for the marks of an owner. */
 export function checkMarks(store: LeaseStore, owner: string): void {
-  const largest = ofRecipe('once', { doneBy: owner, outcomeFault: 'too-large' })
+  const largest = ofRecipe('once', { ...doneBy(owner, LAST_INSTANT), outcomeFault: 'too-large' })
   checkMetadataRoom('Once', store, largest, 'to mark a key as done')
 }
 
+/** The details of a mark. `at`: when the work was done, in milliseconds since 1970. `room`: the bytes of metadata in a record. */
+export interface MarkDetails {
+  readonly owner: string
+  readonly at: number
+  readonly room: number
+}
+
 /** The mark of a work that has ended. An outcome that cannot be kept is dropped: the mark then has the reason. */
-export function createMark(outcome: unknown, owner: string, room: number): Mark {
-  const done = ofRecipe('once', { doneBy: owner })
+export function createMark(outcome: unknown, { owner, at, room }: MarkDetails): Mark {
+  const done = ofRecipe('once', doneBy(owner, at))
   let text: string | undefined
   try {
     text = JSON.stringify(outcome)
@@ -38,6 +49,15 @@ export function markFrom(metadata: Metadata | undefined, details: LeaseErrorDeta
   return recipeOf(metadata) !== undefined && typeof metadata?.doneBy === 'string' ? (metadata as Mark) : undefined
 }
 
+/**
+ * Whether a mark is older than `expiresAfter`, by the wall clock here. A time in the future counts as now, and a mark without a
+ * time, of a version before, never expires: the work must not be done again by mistake.
+ */
+export function hasExpired({ doneAt = '' }: Partial<Metadata>, expiresAfter: number, wall: number): boolean {
+  const instant = Date.parse(doneAt)
+  return !Number.isNaN(instant) && wall - instant > expiresAfter
+}
+
 /** The outcome that a mark keeps. Throws a `LeaseConfigurationError` if it was dropped. */
 export function outcomeOf({ outcome, outcomeFault, doneBy }: Mark, details: LeaseErrorDetails): unknown {
   if (outcomeFault === undefined && outcome === undefined) return undefined
@@ -51,4 +71,8 @@ export function outcomeOf({ outcome, outcomeFault, doneBy }: Mark, details: Leas
     `the work of '${details.leaseName}' was done by '${doneBy}', but its outcome ${why}`,
     details,
   )
+}
+
+function doneBy(owner: string, at: number): { readonly doneBy: string; readonly doneAt: string } {
+  return { doneBy: owner, doneAt: new Date(at).toISOString() }
 }

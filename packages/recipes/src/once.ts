@@ -5,21 +5,39 @@ import {
   LeaseLostError,
   type LeaseStore,
   LeaseUnavailableError,
+  type Metadata,
   type StoreLease,
 } from '@leasehold/core'
-import { checkFault, checkWork, faultOfLimit, faultOfSignal, roomOf } from '@leasehold/core/internal'
+import {
+  checkFault,
+  checkWork,
+  faultOfDuration,
+  faultOfFunction,
+  faultOfLimit,
+  faultOfSignal,
+  roomOf,
+} from '@leasehold/core/internal'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { KeyedLeases } from './keyed-leases.js'
-import { checkMarks, createMark, type Mark, markFrom, outcomeOf } from './once-mark.js'
+import { checkMarks, createMark, hasExpired, type Mark, markFrom, outcomeOf } from './once-mark.js'
 import { Recipe } from './recipe.js'
 import { type RecipeOptions, recipeOptionNames } from './recipe-options.js'
 import { checkRecipe } from './record-kind.js'
+import { readWall } from './wall-clock.js'
 
 /** The options of {@link Once}: those of its leases, and a name for its keys. */
 export interface OnceOptions extends Omit<RecipeOptions, 'name'> {
   /** The beginning of the lease names: the lease of a key is `name/key`. Unless given, the key itself is the lease name. */
   readonly name?: string | undefined
+  /**
+   * How old an outcome may become, in milliseconds; no limit unless given. An older one is forgotten: the next `run` does the
+   * work again. The age is measured with the wall clocks of the machines. If they differ, an outcome is kept for that much
+   * longer or shorter.
+   */
+  readonly expiresAfter?: number | undefined
+  /** The wall clock; the machine's unless given. For tests. */
+  readonly now?: (() => Date) | undefined
 }
 
 /** The options of one `run`. */
@@ -41,15 +59,15 @@ export interface OnceOutcome {
   readonly owner: string
 }
 
-const optionNames: OptionNames<OnceOptions> = recipeOptionNames
+const optionNames: OptionNames<OnceOptions> = { ...recipeOptionNames, expiresAfter: true, now: true }
 const runOptionNames: OptionNames<OnceRunOptions> = { wait: true, signal: true }
 
 /**
  * Does the work of a key once, over any number of processes. The outcome of the work is left in the record of the key's
  * lease: the mark. Later callers get this outcome.
  *
- * Guaranteed: after the mark of a key was written, no work of the key starts for as long as the store keeps the mark. The
- * works of a key never overlap while their leases are valid. A `run` that resolves has seen the mark, so all get the same
+ * Guaranteed: after the mark of a key was written, no work of the key starts for as long as the store keeps the mark, or
+ * until it is older than `expiresAfter`. The works of a key never overlap while their leases are valid. A `run` that resolves has seen the mark, so all get the same
  * outcome.
  *
  * Not guaranteed: that the work starts once. A holder that dies, or loses its lease, before its mark is written leaves the
@@ -59,11 +77,17 @@ const runOptionNames: OptionNames<OnceRunOptions> = { wait: true, signal: true }
 export class Once extends Recipe {
   /** A run inside its own work finds the lease of its key here. */
   readonly #leases: KeyedLeases
+  readonly #expiresAfter: number
+  readonly #now: (() => Date) | undefined
 
   /** Throws a `LeaseConfigurationError` if an option is invalid, or if the store keeps no metadata. */
   constructor(store: LeaseStore, options: OnceOptions = {}) {
     checkOptionNames('Once', options, optionNames)
     super('once', store, options)
+    const { expiresAfter = Number.POSITIVE_INFINITY, now } = options
+    checkFault(faultOfDuration('Once: expiresAfter', expiresAfter) ?? faultOfFunction('Once: now', now))
+    this.#expiresAfter = expiresAfter
+    this.#now = now
     this.#leases = new KeyedLeases(store, options, 'once', (_key, lease) => this.watch(lease))
     checkMarks(store, this.#owner)
   }
@@ -132,9 +156,18 @@ export class Once extends Recipe {
     return await this.#leases.use(key, work)
   }
 
-  /** A mark that can be read is valid, held or not: it is written after the work, and never taken back. */
+  /** A mark that can be read is valid, held or not, unless it has expired: it is written after the work. */
   async #readMark(key: string): Promise<Mark | undefined> {
-    return markFrom((await this.#leases.read(key))?.metadata, this.#detailsOf(key))
+    return this.#markFrom((await this.#leases.read(key))?.metadata, key)
+  }
+
+  #markFrom(metadata: Metadata | undefined, key: string): Mark | undefined {
+    const mark = markFrom(metadata, this.#detailsOf(key))
+    return mark === undefined || hasExpired(mark, this.#expiresAfter, this.#wall()) ? undefined : mark
+  }
+
+  #wall(): number {
+    return readWall(this.#now, this.report)
   }
 
   /** Does the work under the lease, and marks it. Resolves with the mark that was confirmed, or found. */
@@ -148,12 +181,13 @@ export class Once extends Recipe {
     let isConfirmed = false
     const completing = lease.run(
       async (held) => {
-        const left = markFrom(lease.previous, this.#detailsOf(key))
+        const left = this.#markFrom(lease.previous, key)
         if (left !== undefined) return left
         const outcome = await work(held)
         // The grant may be lost, and another run of this object may have the lease by now: the work counts for nothing.
         held.signal.throwIfAborted()
-        written = createMark(outcome, this.#owner, roomOf(this.#leases.store.limits))
+        const room = roomOf(this.#leases.store.limits)
+        written = createMark(outcome, { owner: this.#owner, at: this.#wall(), room })
         // The name stays locked until the store has confirmed the mark.
         isConfirmed = await lease.update(written)
         if (!isConfirmed) throw new LeaseLostError('the lease ended first', { reason: 'expired' })

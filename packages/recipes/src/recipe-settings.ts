@@ -40,6 +40,14 @@ export const recipeSettings = {
     stopTimeout,
   }),
   once: new ProviderOptions('once', { stopTimeout }),
+  once: new ProviderOptions('once', {
+    expiresAfter: {
+      type: 'duration',
+      description:
+        'How old an outcome may become. An older one is forgotten, and the work is done again. Empty: no limit.',
+    },
+    stopTimeout,
+  }),
   'partition-group': new ProviderOptions('partition-group', {
     partitions: {
       type: 'number',

@@ -20,6 +20,10 @@ export interface OnceUnderLaw {
   stop(): Promise<void>
 }
 
+export interface OnceLawOptions {
+  readonly expiresAfter?: number
+}
+
 const forever = { wait: Number.POSITIVE_INFINITY }
 
 const notAgain = (): never => assert.fail('the work was done again')
@@ -27,7 +31,7 @@ const notAgain = (): never => assert.fail('the work was done again')
 const pendingWork = () => new PendingWork<Parameters<Parameters<OnceUnderLaw['run']>[1]>[0]>()
 
 /** The laws get two callers in processes of their own, and the place of the first one. */
-const lawsOf = recipeLawsWith(async (trial: RecipeTrial<OnceUnderLaw, Record<never, never>>) => {
+const lawsOf = recipeLawsWith(async (trial: RecipeTrial<OnceUnderLaw, OnceLawOptions>) => {
   const place = await trial.place()
   return [await trial.create({}, place), await trial.create({}), place]
 })
@@ -151,6 +155,17 @@ export const onceLaws = [
       assert.equal(await trial.during(lease.acquire(forever)), true)
       await trial.during(lease.release())
       assert.equal(await trial.during(once.run(trial.name, async () => 'second', forever)), 'first')
+    },
+
+    'an outcome that has expired is forgotten, and the work is done again once': async (trial, first) => {
+      await trial.during(first.run(trial.name, async () => 'first'))
+      await trial.pass(trial.ttl / 2)
+      const expiresAfter = trial.ttl / 4
+      const [one, other] = [await trial.create({ expiresAfter }), await trial.create({ expiresAfter: 100 * trial.ttl })]
+      assert.equal(await trial.during(other.run(trial.name, notAgain)), 'first')
+      assert.equal(await trial.during(one.read(trial.name)), undefined)
+      assert.equal(await trial.during(one.run(trial.name, async () => 'second', forever)), 'second')
+      assert.equal(await trial.during(other.run(trial.name, notAgain, forever)), 'second')
     },
 
     'an outcome that cannot be kept is dropped, and the work is not done again': async (trial, first, later) => {

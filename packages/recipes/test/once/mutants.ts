@@ -3,7 +3,13 @@ import type { RecipeMutant } from '../support/mutants.js'
 export const mutants: readonly RecipeMutant[] = [
   {
     name: 'a holder does not look at the mark before its work',
-    edits: [{ file: 'once.ts', find: 'const left = markFrom(lease.previous, ', replace: 'const left = markFrom({}, ' }],
+    edits: [
+      {
+        file: 'once.ts',
+        find: 'const left = this.#markFrom(lease.previous, ',
+        replace: 'const left = this.#markFrom({}, ',
+      },
+    ],
     caughtBy: { check: ['broken-rule'] },
   },
   {
@@ -50,7 +56,8 @@ export const mutants: readonly RecipeMutant[] = [
       {
         file: 'once.ts',
         find: 'const outcome = await work(held)',
-        replace: 'await lease.update(createMark(null, this.#owner, 4_096))\n        const outcome = await work(held)',
+        replace:
+          'await lease.update(createMark(null, { owner: this.#owner, at: this.#wall(), room: 4_096 }))\n        const outcome = await work(held)',
       },
     ],
     caughtBy: { law: 'a work that fails leaves the key to the next caller' },
@@ -70,5 +77,16 @@ export const mutants: readonly RecipeMutant[] = [
     name: 'closing leaves the works running',
     edits: [{ file: 'once.ts', find: 'await this.close(this.#leases.all, timeout)', replace: 'void timeout' }],
     caughtBy: { law: 'closing aborts the work, and leaves the key to the next caller at once' },
+  },
+  {
+    name: 'a holder takes an expired mark for a valid one',
+    edits: [
+      {
+        file: 'once.ts',
+        find: 'const left = this.#markFrom(lease.previous, key)',
+        replace: 'const left = markFrom(lease.previous, this.#detailsOf(key))',
+      },
+    ],
+    caughtBy: { law: 'an outcome that has expired is forgotten, and the work is done again once' },
   },
 ]

@@ -28,6 +28,8 @@ describe('Once', () => {
   it.each<[string, LeaseStore, OnceOptions, string]>([
     ['an unknown option', memory(), { ttl: 5 } as OnceOptions, "no option 'ttl'"],
     ['an invalid duration', memory(), { heartbeatTimeout: -1 }, 'heartbeatTimeout'],
+    ['an invalid age', memory(), { expiresAfter: 0 }, 'expiresAfter must be a positive number of milliseconds'],
+    ['a clock that is no function', memory(), { now: 5 as never }, 'now must be a function'],
     ['a store without metadata', memory({ metadata: 0 }), {}, 'the memory store keeps none: use a store or a layout'],
     ['a store that cannot update metadata', memory({ update: undefined }), {}, 'the memory store keeps none'],
     ['an owner that leaves no room for a mark', memory({ metadata: 64 }), { owner: 'o'.repeat(60) }, 'a shorter owner'],
@@ -208,5 +210,32 @@ describe('Once', () => {
     const once = new Once(new MemoryLeaseStore())
     await once.stop()
     await expect(once.run('key', unreachable)).rejects.toThrow(LeaseUnavailableError)
+  })
+})
+
+describe('expiresAfter', () => {
+  it('forgets an outcome that is older, and none of the future or of a version without times', async () => {
+    const store = new MemoryLeaseStore()
+    let time = Date.parse('2026-01-01T00:00:00Z')
+    const once = new Once(store, { expiresAfter: 1_000, now: () => new Date(time) })
+    let works = 0
+    const run = () =>
+      once.run('key', async () => {
+        works += 1
+        return works
+      })
+    expect([await run(), await run()]).toEqual([1, 1])
+    time += 1_000
+    expect(await run()).toBe(1)
+    time += 1
+    expect(await once.read('key')).toBeUndefined()
+    expect(await run()).toBe(2)
+    time -= 3_600_000
+    expect(await run()).toBe(2)
+    const lease = createLease(store, 'key')
+    await lease.acquire({ metadata: { recipe: 'once', doneBy: 'anna', outcome: '"old"' } })
+    await lease.release()
+    time += 36_000_000
+    expect(await run()).toBe('old')
   })
 })

@@ -14,7 +14,7 @@ describe('eight processes that share tokens which can be refreshed once', { time
     // In one file, so that eight processes start in little time.
     const program = join(temporaryFolder(test), 'refresher.mjs')
     await bundleWithEdits({ entry, sources, edits: [] }, program)
-    const times = { ttl: 1_000, freshFor: 20, staleFor: 10, refreshTime: 10 }
+    const times = { ttl: 1_000, freshFor: 50, staleFor: 20, refreshTime: 20 }
     const faults = { killEvery: 15, stopEvery: 20 }
     const fleet = new RefreshFleet({ program, execArgv: [], folder, processes: 8, ...times }, faults)
     await fleet.run(60, 10_000)

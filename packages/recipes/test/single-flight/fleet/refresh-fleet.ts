@@ -1,4 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from '@leasehold/core'
 import { type FamilyTokens, TokenFamily } from './token-family.js'
 
 /** The task of one process. Durations are milliseconds. */
@@ -50,7 +52,7 @@ export class RefreshFleet {
   readonly #faults: FleetFaults
   readonly #children = new Map<string, ChildProcess>()
   readonly #refreshed = new Set<number>()
-  readonly #timers = new Set<NodeJS.Timeout>()
+  readonly #timers = new Set<() => void>()
   #started = 0
   /** Waits count again from this instant on. */
   #calmAt = 0
@@ -64,14 +66,14 @@ export class RefreshFleet {
   /** Runs until there were this many refreshes and all faults, or until `longest` milliseconds have passed. Ends all processes. */
   async run(refreshes: number, longest: number): Promise<void> {
     for (let count = 0; count < this.#options.processes; count += 1) this.#start()
-    const end = performance.now() + longest
+    const end = systemClock.now() + longest
     try {
-      while (performance.now() < end && this.refreshes < refreshes) {
-        await new Promise((resolve) => setTimeout(resolve, 10))
+      while (systemClock.now() < end && this.refreshes < refreshes) {
+        await pause(10)
       }
     } finally {
       this.#isEnding = true
-      for (const timer of this.#timers) clearTimeout(timer)
+      for (const cancel of this.#timers) cancel()
       const exits = Array.from(this.#children.values(), (child) => {
         const exited = new Promise((resolve) => child.once('exit', resolve))
         child.kill('SIGKILL')
@@ -98,7 +100,7 @@ export class RefreshFleet {
   #onMessage(child: ChildProcess, message: ToParent): void {
     if (message.event === 'refresh') this.#onRefresh(child, message.previous, message.interrupted)
     else if (message.event === 'failed') this.failures += 1
-    else if (performance.now() - message.waited > this.#calmAt) this.waits.push(message.waited)
+    else if (systemClock.now() - message.waited > this.#calmAt) this.waits.push(message.waited)
   }
 
   #onRefresh(child: ChildProcess, previous: FamilyTokens | undefined, interrupted: boolean): void {
@@ -109,8 +111,8 @@ export class RefreshFleet {
     this.#refreshed.add(number)
     // A refresh token that may have been used is not used again: the session is begun anew.
     const tokens = previous === undefined || interrupted ? this.family.signIn() : this.family.refresh(previous)
-    if (this.refreshes % this.#faults.killEvery === 0) return this.#kill(child)
-    if (this.refreshes % this.#faults.stopEvery === 0) this.#stop(child)
+    if (this.refreshes % this.#faults.killEvery === 0) this.#kill(child)
+    else if (this.refreshes % this.#faults.stopEvery === 0) this.#stop(child)
     this.#later(this.#options.refreshTime, () => child.connected && child.send({ tokens } satisfies FromParent))
   }
 
@@ -128,14 +130,14 @@ export class RefreshFleet {
   }
 
   #disturb(): void {
-    this.#calmAt = performance.now() + 3 * this.#options.ttl
+    this.#calmAt = systemClock.now() + 3 * this.#options.ttl
   }
 
   #later(delay: number, task: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer)
+    const cancel = systemClock.schedule(delay, () => {
+      this.#timers.delete(cancel)
       task()
-    }, delay)
-    this.#timers.add(timer)
+    })
+    this.#timers.add(cancel)
   }
 }

@@ -2,6 +2,8 @@
  * `refresher.ts TASK`: gets one value again and again, and refreshes it when it expires. The parent is the identity provider.
  * TASK is JSON.
  */
+import { setTimeout as pause } from 'node:timers/promises'
+import { systemClock } from '@leasehold/core'
 import { LocalLeaseStore } from '@leasehold/local'
 import { SingleFlight } from '@leasehold/recipes'
 import type { FromParent, RefresherTask, ToParent } from '../fleet/refresh-fleet.js'
@@ -38,17 +40,17 @@ const flight = new SingleFlight(new LocalLeaseStore({ folder }), {
 flight.on('error', () => send({ event: 'failed' }))
 
 for (;;) {
-  const startedAt = performance.now()
+  const startedAt = systemClock.now()
   try {
     const { refreshToken } = await flight.get<FamilyTokens>(
       'tokens',
       ({ previous, interrupted }) => ask(previous, interrupted),
       { freshFor, staleFor },
     )
-    const waited = performance.now() - startedAt
+    const waited = systemClock.now() - startedAt
     if (waited > 1) send({ event: 'waited', waited, refreshToken })
   } catch {
     send({ event: 'failed' })
   }
-  await new Promise((resolve) => setTimeout(resolve, 1 + Math.random() * 4))
+  await pause(3)
 }
