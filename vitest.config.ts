@@ -37,7 +37,7 @@ const long = [
   'packages/local/test/{thread-laws,threads,processes,self-fence}.test.ts',
   'packages/recipes/test/*/{processes,simulation,thread-laws}.test.ts',
   'testing/simulator/test/*.test.ts',
-  'examples/{cron,failover,hocon,jobs,pipeline,testing}/test/**/*.test.ts',
+  'examples/{cron,failover,hocon,jobs,oauth-refresh,pipeline,testing}/test/**/*.test.ts',
   'tools/test/published/*.test.ts',
   'tools/test/time-lint.test.ts',
 ]
