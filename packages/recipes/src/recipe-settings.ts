@@ -39,7 +39,6 @@ export const recipeSettings = {
     },
     stopTimeout,
   }),
-  once: new ProviderOptions('once', { stopTimeout }),
   once: new ProviderOptions('once', {
     expiresAfter: {
       type: 'duration',

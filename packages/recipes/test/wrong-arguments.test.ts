@@ -1,6 +1,14 @@
 import { createLease, LeaseConfigurationError, type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
-import { AllOf, createLockManager, LeaderElection, LeaseManager, Once, PartitionGroup } from '@leasehold/recipes'
-import { AllOf, LeaderElection, LeaseManager, Once, PartitionGroup, ScheduleControl } from '@leasehold/recipes'
+import {
+  AllOf,
+  createLockManager,
+  LeaderElection,
+  LeaseManager,
+  Once,
+  PartitionGroup,
+  ScheduleControl,
+  SingleFlight,
+} from '@leasehold/recipes'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 

@@ -16,7 +16,7 @@ describe.concurrent('a process that does nothing but run a recipe', () => {
 
   it('stays alive until each pending call has settled', async () => {
     const { code, lines, errors } = await runToEnd(new URL('pending-calls.ts', import.meta.url))
-    expect(lines, errors).toHaveLength(99)
+    expect(lines, errors).toHaveLength(31)
     expect([lines.at(-1), code]).toEqual(['end', 0])
   })
 })

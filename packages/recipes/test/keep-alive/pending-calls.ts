@@ -1,15 +1,15 @@
 import { createLease, MemoryLeaseStore, systemClock } from '@leasehold/core'
-import { AllOf, createLockManager, LeaseManager, Once, ReadWriteLease, Semaphore } from '@leasehold/recipes'
 import {
   AllOf,
+  createLockManager,
   LeaseManager,
   listSchedules,
   Once,
   ReadWriteLease,
   ScheduleControl,
   Semaphore,
+  SingleFlight,
 } from '@leasehold/recipes'
-import { AllOf, LeaseManager, Once, ReadWriteLease, Semaphore, SingleFlight } from '@leasehold/recipes'
 import { FaultyStore } from '@leasehold/testkit'
 
 /** Milliseconds. */
