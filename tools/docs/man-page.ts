@@ -14,7 +14,7 @@ import { readManifest, root } from '../workspaces.js'
 /** The meaning of each exit code, for the man page and the guide. */
 export const exitCodeTexts: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: 'Done.',
-  no: 'The answer is no: nothing to break, a grant that is not in force, a law that the store breaks.',
+  no: 'The answer is no: nothing to break, no pause to end, a grant that is not in force, a law that the store breaks.',
   usage: 'The command line is wrong.',
   unreachable: 'The store cannot be reached, or did not answer in time.',
   internal: 'A fault of leasehold itself.',
