@@ -9,7 +9,7 @@ const EXPIRES_IN = 1
 const LATENCY = 50
 
 /** What the provider has seen. */
-export interface Seen {
+interface Seen {
   sessions: number
   refreshes: number
   /** How many refresh tokens were used again after they had been used. */

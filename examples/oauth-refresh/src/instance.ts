@@ -23,15 +23,20 @@ process.on('SIGTERM', async () => {
 // The demo has ended.
 process.on('disconnect', () => process.exit())
 
-let refused: string | undefined
-for (;;) {
-  try {
-    const token = await tokens.accessToken('ada', refused)
-    refused = (await provider.readProfile(token)) ? undefined : token
-    if (refused === undefined) process.send?.('called')
-  } catch (error) {
-    if (error instanceof SessionRevokedError) process.send?.('revoked')
-    // Another attempt follows: a lease may have been lost.
+/** Calls the API again and again, until the process ends. */
+async function callApi(): Promise<never> {
+  let refused: string | undefined
+  for (;;) {
+    try {
+      const token = await tokens.accessToken('ada', refused)
+      refused = (await provider.readProfile(token)) ? undefined : token
+      if (refused === undefined) process.send?.('called')
+    } catch (error) {
+      if (error instanceof SessionRevokedError) process.send?.('revoked')
+      // Another attempt follows: a lease may have been lost.
+    }
+    await pause(20)
   }
-  await pause(20)
 }
+
+await callApi()

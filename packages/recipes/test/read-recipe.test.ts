@@ -1,6 +1,6 @@
 import { parseHocon } from '@leasehold/config'
 import { LeaseProvider, memoryLease } from '@leasehold/core'
-import { LeaderElection, type RecipeKind, readRecipe, Schedule } from '@leasehold/recipes'
+import { LeaderElection, Once, type RecipeKind, readRecipe, Schedule, SingleFlight } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing'
 import { expect, it } from 'vitest'
 import { startReports } from './readme/configured.js'
@@ -49,6 +49,21 @@ it('a schedule has all its options in a configuration, but its work', async () =
   expect(options).toMatchObject({ timeZone: 'Europe/Berlin', atMostFor: 3_600_000, missed: 'run-once' })
   const schedule = new Schedule(store, { ...options, work: () => {} })
   expect((await schedule.read()).next).toBeInstanceOf(Date)
+})
+
+it('Once and SingleFlight have their options in a configuration', async () => {
+  await using provider = providerOf(`
+    imports { expires-after = 7d, stop-timeout = 3s }
+    tokens { cache-size = 50, heartbeat-timeout = 20s }
+  `)
+  const imports = await readRecipe(provider, 'once', 'imports', 'imports')
+  expect(imports.options).toMatchObject({ name: 'imports', expiresAfter: 604_800_000, stopTimeout: 3_000 })
+  expect(await new Once(imports.store, imports.options).run('monday', async () => 1)).toBe(1)
+  const tokens = await readRecipe(provider, 'single-flight', 'tokens', 'tokens')
+  expect(tokens.options).toMatchObject({ name: 'tokens', cacheSize: 50, heartbeatTimeout: 20_000 })
+  expect(await new SingleFlight(tokens.store, tokens.options).get('ada', async () => 1, { freshFor: 1 })).toBe(1)
+  const unlimited = await readRecipe(provider, 'once', 'others', 'leasehold.lease')
+  expect(new Once(unlimited.store, unlimited.options)).toBeInstanceOf(Once)
 })
 
 it('the snippet of the README starts a schedule', async () => {

@@ -32,7 +32,7 @@ export interface FlightRecord {
 }
 
 /** The record of a key without value. */
-export const emptyRecord: FlightRecord = { stored: undefined, isBegun: false }
+const emptyRecord: FlightRecord = { stored: undefined, isBegun: false }
 
 const KIND = 'single-flight'
 
