@@ -7,7 +7,6 @@ import {
   Once,
   PartitionGroup,
   ScheduleControl,
-  SingleFlight,
 } from '@leasehold/recipes'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'

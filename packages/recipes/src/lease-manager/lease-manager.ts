@@ -1,5 +1,7 @@
 import {
   type AcquireOptions,
+  type Health,
+  healthOf,
   LeaseConfigurationError,
   type LeaseLost,
   type LeaseStore,
@@ -11,6 +13,8 @@ import {
   faultOfFunction,
   faultOfLimit,
   faultOfSignal,
+  health,
+  healthFrom,
   keptAlive,
 } from '@leasehold/core/internal'
 import { backoff, checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store-kit'
@@ -90,6 +94,12 @@ export class LeaseManager extends Recipe<LeaseManagerEvents> {
     })
     this.#random = random
     this.#inFlight = new InFlight(concurrency)
+  }
+
+  /** See `healthOf`: as unhealthy as the first unhealthy lease. */
+  [health](): Health {
+    const leases = this.#leases.all.map(healthOf)
+    return healthFrom(leases.find(({ healthy }) => !healthy)?.reason, { leases: leases.map(({ details }) => details) })
   }
 
   /** The names that are held now. */
