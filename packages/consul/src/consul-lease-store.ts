@@ -269,10 +269,10 @@ export class ConsulLeaseStore implements LeaseStore {
     })
   }
 
-  /** Yields when the name may be free, to one waiter of this process after the other. */
-  async *watch(name: string, call: StoreCall): AsyncGenerator<LeaseRecord | undefined> {
+  /** Yields when the name may be free, to one waiter of this process after the other, and when the lease is passed on to it. */
+  async *watch(name: string, call: StoreCall, grantId?: string): AsyncGenerator<LeaseRecord | undefined> {
     this.#checks.name(name)
-    yield* this.#watches.watch(name, call)
+    yield* this.#watches.watch(name, call, grantId)
   }
 
   /**

@@ -27,12 +27,15 @@ export class KeyWatches {
     this.#messages = new MessageListeners(clock)
   }
 
-  /** Yields when the name may be free and it is the turn of this waiter of the process, until the call is aborted. */
-  async *watch(name: string, call: StoreCall): AsyncGenerator<undefined> {
+  /**
+   * Yields when the name may be free and it is the turn of this waiter of the process, and when its grant id is that of the
+   * record, until the call is aborted.
+   */
+  async *watch(name: string, call: StoreCall, grantId?: string): AsyncGenerator<undefined> {
     const current = this.#names.get(name)
     const watched = current === undefined || current.hasEnded ? this.#begin(name) : current
     const waiter = randomUUID()
-    watched.add(waiter)
+    watched.add(waiter, grantId)
     try {
       for await (const _ of this.#messages.listen(waiter, call)) {
         if (watched.failure !== undefined) throw watched.failure
@@ -66,7 +69,10 @@ class KeyWatch {
   readonly #clock: Clock
   readonly #random: () => number
   readonly #messages: MessageListeners
-  readonly #waiters = new Set<string>()
+  /** Their ids, with the grant ids under which they ask. */
+  readonly #waiters = new Map<string, string | undefined>()
+  /** The grant id in the record as last seen. */
+  #grantId: string | undefined
   readonly #ended = new AbortableCall()
   #cancelTurn = (): void => {}
   #wasHeld = false
@@ -84,8 +90,9 @@ class KeyWatch {
     return this.#ended.aborted
   }
 
-  add(waiter: string): void {
-    this.#waiters.add(waiter)
+  add(waiter: string, grantId: string | undefined): void {
+    this.#waiters.set(waiter, grantId)
+    if (grantId !== undefined && grantId === this.#grantId) this.#messages.notify(waiter)
   }
 
   remove(waiter: string): void {
@@ -96,7 +103,7 @@ class KeyWatch {
   end(): void {
     this.#ended.abort()
     this.#cancelTurn()
-    for (const waiter of this.#waiters) this.#messages.notify(waiter)
+    for (const waiter of this.#waiters.keys()) this.#messages.notify(waiter)
   }
 
   async follow(): Promise<void> {
@@ -129,9 +136,18 @@ class KeyWatch {
     this.#cancelTurn()
     const lockedFor = entry === undefined ? 0 : this.#lockedFor(entry)
     this.#wasHeld = entry !== undefined && entry.session !== ''
+    this.#onGrantId(entry?.value?.grantId)
     if (lockedFor === Number.POSITIVE_INFINITY) return
-    if (lockedFor === 0) this.#notify([...this.#waiters])
-    else this.#notifyAfter(lockedFor, [...this.#waiters])
+    if (lockedFor === 0) this.#notify([...this.#waiters.keys()])
+    else this.#notifyAfter(lockedFor, [...this.#waiters.keys()])
+  }
+
+  /** The holder passes the lease on by a change of the grant id. */
+  #onGrantId(grantId: string | undefined): void {
+    if (grantId === this.#grantId) return
+    this.#grantId = grantId
+    if (grantId === undefined) return
+    for (const [waiter, asksUnder] of this.#waiters) if (asksUnder === grantId) this.#messages.notify(waiter)
   }
 
   /** Returns for how long the name stays locked. The lock-delay begins when the session ends: nothing announces its end. */

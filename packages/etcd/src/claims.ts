@@ -20,6 +20,12 @@ interface Successor extends Omit<Grant, 'fencingToken'> {
   readonly metadata?: Metadata | undefined
 }
 
+/** `token`: that of the grant in force, where it is repeated. `left`: the place in the queue that ends. */
+interface KeptParts {
+  readonly token?: string | undefined
+  readonly left?: Buffer
+}
+
 type Granted = Extract<AcquireOutcome, { granted: true }>
 
 /** The operations that make grants and keep places in the queue. */
@@ -44,8 +50,8 @@ export class Claims {
       const { outcome, lease } = await this.#granting(request, call, (state, granted): Plan<AcquireOutcome> => {
         place = state.own
         const held = holdingClaim(state, grantId)
-        // The grant in force: the key keeps its place in the queue.
-        if (held !== undefined) return granted(repeated(state, request), held.key, state.note?.token)
+        // The grant in force: the key keeps its place in the queue. After a change to this grant id, it is another key.
+        if (held !== undefined) return granted(repeated(state, request), held.key, { token: state.note?.token, left: key })
         const { first } = state
         if (first === undefined || first.note?.waiting === grantId) return granted(followed(state, request), key)
         return { outcome: refused(name, state) }
@@ -58,13 +64,14 @@ export class Claims {
 
   async change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome> {
     const { name } = grant
+    const left = this.#names.keys.claimOf(name, to.grantId)
     const ttl = (await this.#names.read(name, undefined, call)).note?.ttl ?? grant.ttl
     const { outcome } = await this.#granting({ name, ...to, ttl }, call, (state, granted): Plan<AcquireOutcome> => {
       const done = holdingClaim(state, to.grantId)
-      if (done !== undefined) return granted(repeated(state, { ...to, ttl }), done.key, state.note?.token)
+      if (done !== undefined) return granted(repeated(state, { ...to, ttl }), done.key, { token: state.note?.token, left })
       const held = holdingClaim(state, grant.grantId)
       if (held === undefined) return { outcome: refused(name, state) }
-      return granted(followed(state, { ...to, ttl }), held.key)
+      return granted(followed(state, { ...to, ttl }), held.key, { left })
     })
     return outcome
   }
@@ -84,7 +91,7 @@ export class Claims {
     call: StoreCall,
     plan: (
       state: NameState,
-      granted: (note: LeaseNote, key: Buffer, token?: string) => Plan<AcquireOutcome>,
+      granted: (note: LeaseNote, key: Buffer, kept?: KeptParts) => Plan<AcquireOutcome>,
     ) => Plan<AcquireOutcome>,
   ): Promise<{ readonly outcome: AcquireOutcome; readonly lease: ExtendedLease }> {
     const { name, owner, grantId, ttl } = successor
@@ -96,11 +103,11 @@ export class Claims {
       let term = '0'
       try {
         const outcome = await this.#names.carryOut(name, grantId, call, (state) =>
-          plan(state, (note, key, token) => {
+          plan(state, (note, key, { token, left } = {}) => {
             attached = { grantId, key, value: toValue(claim), ttl, leaseId }
             this.#leases.attach(attached)
             return {
-              changes: { note, claim: { key, note: claim, lease: leaseId } },
+              changes: { note, claim: { key, note: claim, lease: leaseId }, ...(left === undefined ? {} : { left }) },
               done: ({ revision, raftTerm }) => {
                 term = raftTerm
                 return grantedBy(successor, note, token ?? revision)

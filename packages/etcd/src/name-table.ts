@@ -27,6 +27,8 @@ export interface Changes {
   readonly claim?: { readonly key: Buffer; readonly note: ClaimNote; readonly lease: string }
   /** The key of the lock, which is deleted. */
   readonly freed?: Buffer
+  /** The key of a waiter that holds the lock now, under another key: its place ends. */
+  readonly left?: Buffer
 }
 
 /**
@@ -82,13 +84,14 @@ export class NameTable {
   }
 
   #write(name: string, grantId: string | undefined, state: NameState, changes: Changes, call: StoreCall) {
-    const { note, claim, freed } = changes
+    const { note, claim, freed, left } = changes
     const success: RequestOp[] = []
     if (note !== undefined) success.push({ requestPut: { key: this.keys.recordOf(name), value: toValue(note) } })
     if (claim !== undefined) {
       success.push({ requestPut: { key: claim.key, value: toValue(claim.note), lease: claim.lease } })
     }
     if (freed !== undefined) success.push({ requestDeleteRange: { key: freed } })
+    if (left !== undefined && claim?.key.equals(left) !== true) success.push({ requestDeleteRange: { key: left } })
     const request = { compare: this.#unchanged(name, state), success, failure: readsOf(this.keys, name, grantId) }
     return this.#client.write(name, request, call)
   }

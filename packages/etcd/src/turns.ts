@@ -1,5 +1,5 @@
 import type { LeaseRecord } from '@leasehold/core'
-import type { StoreCall } from '@leasehold/core/store'
+import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { pause } from '@leasehold/core/store-kit'
 import type { EtcdClient } from './client/etcd-client.js'
 import { Watches } from './client/watches.js'
@@ -21,7 +21,10 @@ export class Turns {
     this.#watches = new Watches(client)
   }
 
-  /** Yields when the waiter is the first in the queue, or has lost its place. */
+  /**
+   * Yields when the waiter is the first in the queue, or has lost its place: its own key is deleted when the holder passes
+   * the lease on to it.
+   */
   async *ofWaiter(name: string, grantId: string, call: StoreCall): AsyncGenerator<undefined> {
     while (!call.aborted) {
       // The state is remembered, so that the request that follows is one transaction.
@@ -33,7 +36,7 @@ export class Turns {
       }
       const before = queued === 2 ? { key: first?.key, revision } : await this.#before(name, own.createRevision, call)
       if (before.key !== undefined) {
-        await this.#watches.deletion({ key: before.key, from: before.revision + 1n }, call)
+        await this.#deletionOfEither(before.key, own.key, before.revision + 1n, call)
       }
     }
   }
@@ -52,6 +55,20 @@ export class Turns {
 
   close(): void {
     this.#watches.close()
+  }
+
+  /** Resolves when one of the keys was deleted, or events may have been missed. */
+  async #deletionOfEither(one: Buffer, other: Buffer, from: bigint, call: StoreCall): Promise<void> {
+    const either = new AbortableCall()
+    const removeListener = call.onAbort(() => either.abort(call.signal.reason))
+    const deletions = [one, other].map((key) => this.#watches.deletion({ key, from }, either))
+    try {
+      await Promise.race(deletions)
+    } finally {
+      removeListener()
+      either.abort()
+      await Promise.allSettled(deletions)
+    }
   }
 
   /** The key before this one in the queue, and the revision at which it was there. */

@@ -9,7 +9,7 @@ export interface Proposal<T> {
   readonly outcome: T
   /** The outcome holds once the change is in force. */
   readonly change?: LeaseChange | undefined
-  /** Whether the name becomes free, or has another first waiter: its waiters are then notified. */
+  /** Whether the name becomes free or is passed on, or has another first waiter: its waiters are then notified. */
   readonly frees?: boolean | undefined
 }
 
@@ -54,6 +54,8 @@ export class LeaseOperations {
     }
     const lease = next ?? state.lease
     const isFree = lease !== undefined && !isLockedAt(lease, state.now)
+    // Passed on to a waiter, whose place ends with the change.
+    const isPassed = next !== undefined && leave.includes(next.grantId) && isLocked(state)
     return {
       outcome,
       change: {
@@ -61,7 +63,7 @@ export class LeaseOperations {
         leave: leave.length === 0 ? undefined : leave,
         keep: keep && [{ ...keep, process: this.#self }],
       },
-      frees: isFree && isNotified(state),
+      frees: (isFree && isNotified(state)) || isPassed,
     }
   }
 
@@ -72,6 +74,10 @@ export class LeaseOperations {
     if (!isLockedAt(lease, now)) return { outcome: undefined, frees: true }
     return { outcome: undefined, change: watched ? undefined : { record: toLine(lease, true) } }
   }
+}
+
+function isLocked({ lease, now }: NameState): boolean {
+  return lease !== undefined && isLockedAt(lease, now)
 }
 
 interface Notified {

@@ -16,6 +16,7 @@ type AskedEvent =
       readonly grantId: string
       readonly queue: boolean
       readonly adopted?: Grant | undefined
+      readonly offered?: boolean | undefined
     }
   /** One more caller shares the attempt, and would wait in the queue. */
   | { readonly type: 'queue' }

@@ -35,6 +35,8 @@ export interface Acquiring {
   readonly queue: boolean
   /** The grant handed over to us, where this is an adoption. */
   readonly adopted: Grant | undefined
+  /** Whether the caller chose the grant id: a holder may know it, and hand its lease over to it at any time. */
+  readonly offered?: boolean | undefined
   /** When the request was sent that made the adopted lease ours, once confirmed. The next request sets our own ttl. */
   readonly changedAt?: number | undefined
   readonly call: PendingCall | undefined
@@ -110,6 +112,8 @@ export interface Releasing {
 export interface HandOffTarget {
   readonly grantId: string
   readonly owner: string
+  /** Whether a waiter asks under the grant id already: from the change on, the grant is in use. */
+  readonly isWaiter?: boolean | undefined
 }
 
 /** The state, if the lease is held; its validity may be over. */

@@ -100,7 +100,7 @@ type Claimed = Pick<Acquiring, 'grantId' | 'queue' | 'adopted'> & Partial<Acquir
 /** Sends the claim, for the first time or again. The grant id stays the same, so that repeating it does no harm. */
 export function sendClaim(lastOp: number, claimed: Claimed, { rules, now }: EventContext): Transition {
   const op = lastOp + 1
-  const { grantId, queue, adopted, changedAt } = claimed
+  const { grantId, queue, adopted, offered, changedAt } = claimed
   // Until `oursUntil` the adopted lease is certainly ours. A later answer may be a new grant, after another holder.
   const oursUntil = adopted === undefined || changedAt === undefined ? now : changedAt + validityOf(adopted.ttl)
   const again = now < oursUntil
@@ -119,6 +119,7 @@ export function sendClaim(lastOp: number, claimed: Claimed, { rules, now }: Even
       grantId,
       queue,
       adopted,
+      offered,
       changedAt,
       call: { method: request.method, sentAt: now, limitAt: again ? Math.min(limitAt, oursUntil) : limitAt },
       sentAt: now,
@@ -143,7 +144,8 @@ function granted(
   // If an earlier request may have taken effect, that request or the last one may still be on its way. So may a request for
   // our own ttl, while the grant still has the other ttl.
   const isUncertain = state.uncertainSince !== undefined && state.uncertainSince < state.sentAt
-  const hasStray = isUncertain || hasOtherTtl
+  // A hand-off to an offered grant id may come late, when the grant has ended.
+  const hasStray = isUncertain || hasOtherTtl || state.offered === true
   if (state.adopted !== undefined && grant.fencingToken <= state.adopted.fencingToken) {
     return giveBackForged(state, state.adopted, { type: 'cleanup', grantId: grant.grantId, grant, hasStray }, context)
   }
@@ -275,7 +277,8 @@ function abandon(state: Acquiring): Transition {
   if (state.call !== undefined) effects.push({ type: 'abort' })
   if (state.queue) effects.push({ type: 'withdraw', grantId: state.grantId })
   const isClaiming = state.call !== undefined && state.call.method !== 'break'
-  if (isClaiming || state.uncertainSince !== undefined || state.changedAt !== undefined) {
+  const isUncertain = state.uncertainSince !== undefined || state.offered === true
+  if (isClaiming || isUncertain || state.changedAt !== undefined) {
     effects.push({ type: 'cleanup', grantId: state.grantId, grant: undefined, hasStray: true })
   }
   return { state: { phase: 'idle', op: state.op }, effects }

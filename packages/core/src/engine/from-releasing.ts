@@ -43,7 +43,9 @@ export function sendRelease(state: Releasing, { rules, now }: EventContext): Tra
   const limitAt = Math.min(state.limitAt, now + rules.operationTimeout)
   return send(
     state,
-    to === undefined ? { method: 'release', grant, metadata } : { method: 'change', grant, to },
+    to === undefined
+      ? { method: 'release', grant, metadata }
+      : { method: 'change', grant, to: { grantId: to.grantId, owner: to.owner } },
     limitAt,
   )
 }
@@ -94,7 +96,10 @@ function onTick(state: Releasing, context: EventContext): Transition {
 function giveUp(state: Releasing, error: unknown): Transition {
   const { op, grant, to, hasStray } = state
   const effects: EngineEffect[] = [{ type: 'cleanup', grantId: grant.grantId, grant, hasStray }]
-  if (to !== undefined) effects.push({ type: 'cleanup', grantId: to.grantId, grant: undefined, hasStray: true })
+  // Nobody uses the grant of a hand-off before its adoption. A waiter may use its grant by now.
+  if (to !== undefined && to.isWaiter !== true) {
+    effects.push({ type: 'cleanup', grantId: to.grantId, grant: undefined, hasStray: true })
+  }
   return {
     state: { phase: 'idle', op },
     effects: [...effects, { type: 'released', result: { ended: 'unknown', error } }],

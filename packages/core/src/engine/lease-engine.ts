@@ -282,8 +282,11 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     this.#hasReclaimed = false
     this.#refusedFor = undefined
     this.environment.parent?.bind()
-    const grantId = normalGuid(this.#callers.all[0]?.options.grantId) ?? createGrantId()
-    this.dispatch({ type: 'acquire', grantId, queue: this.rules.ordered && this.#callers.waits, adopted })
+    const given = normalGuid(this.#callers.all[0]?.options.grantId)
+    const { waits } = this.#callers
+    const offered = given !== undefined && waits
+    const queue = this.rules.ordered && waits
+    this.dispatch({ type: 'acquire', grantId: given ?? createGrantId(), queue, adopted, offered })
   }
 
   #onJoined({ waits, options: { preempt } }: AcquireCaller): void {

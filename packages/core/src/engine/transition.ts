@@ -30,6 +30,6 @@ function fromIdle(state: Idle, event: EngineEvent, context: EventContext): Trans
   if (context.isParentLost) {
     return { state, effects: [{ type: 'failed', error: parentLost(context.rules), definitive: true }] }
   }
-  const { grantId, queue, adopted } = event
-  return sendClaim(state.op, { grantId, queue, adopted }, context)
+  const { grantId, queue, adopted, offered } = event
+  return sendClaim(state.op, { grantId, queue, adopted, offered }, context)
 }

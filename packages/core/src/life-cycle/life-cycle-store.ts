@@ -177,7 +177,9 @@ export abstract class LifeCycleStore<P extends Place = Place> implements LeaseSt
   protected turnOf(name: string): TurnState {
     const { lease, queue, now } = this.stateOf(name)
     const fencingToken = lease?.fencingToken
-    if (lease !== undefined && isLockedAt(lease, now)) return { lockedFor: lease.lockedUntil - now, fencingToken }
+    if (lease !== undefined && isLockedAt(lease, now)) {
+      return { lockedFor: lease.lockedUntil - now, fencingToken, heldBy: lease.grantId }
+    }
     const { first } = this.#lifeCycle.turn(queue, now)
     return { lockedFor: 0, fencingToken, first: first && { grantId: first.grantId, keptFor: first.keptUntil - now } }
   }

@@ -7,6 +7,8 @@ export interface TurnState {
   readonly lockedFor: number
   /** The token of the last grant: another one means that the name was locked in between. */
   readonly fencingToken?: bigint | undefined
+  /** The grant id of the holder, while the name is locked. */
+  readonly heldBy?: string | undefined
   /** The first place in the queue, and for how long it is kept, in milliseconds. */
   readonly first?: { readonly grantId: string; readonly keptFor: number } | undefined
 }
@@ -22,6 +24,8 @@ export class WatchedName {
   /** By the grant id of the waiter. */
   readonly #watches = new Map<string | undefined, Set<TurnWatch>>()
   #isFree = false
+  /** The holder when the name was last seen to be locked. */
+  #heldBy: string | undefined
   #fencingToken: bigint | undefined
   /** The first waiter when the name was last seen to be free. */
   #turnOf: string | undefined
@@ -45,7 +49,9 @@ export class WatchedName {
     this.update()
     watches.add(watch)
     const isItsTurn = grantId === undefined || this.#turnOf === undefined || this.#turnOf === grantId
-    if (this.#isFree && isItsTurn) watch.notify()
+    // A change to its grant id may have come before its watch.
+    const isGranted = grantId !== undefined && this.#heldBy === grantId
+    if ((this.#isFree && isItsTurn) || isGranted) watch.notify()
   }
 
   remove(watch: TurnWatch, grantId: string | undefined): void {
@@ -58,9 +64,13 @@ export class WatchedName {
 
   /** Notifies the watches whose turn it has become: after each change of the name, and when a lock or place ends. */
   update(): void {
-    const { lockedFor, fencingToken, first } = this.#look()
+    const { lockedFor, fencingToken, heldBy, first } = this.#look()
+    const isChanged = heldBy !== this.#heldBy
+    this.#heldBy = heldBy
     if (lockedFor > 0) {
       this.#isFree = false
+      // A waiter to whom the lease was changed does not know that it holds it.
+      if (isChanged && heldBy !== undefined) this.#notify(heldBy)
       this.#arm(lockedFor)
       return
     }

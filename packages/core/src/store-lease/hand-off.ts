@@ -1,7 +1,12 @@
+import type { HandOffTarget } from '../engine/engine-state.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from '../errors/lease-error.js'
+import { faultOfNames } from '../errors/option-names.js'
 import { shownText } from '../errors/shown-value.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
+import { createGrantId } from '../store/grant-id.js'
+import { faultOfGuid, normalGuid } from '../store/guid.js'
+import { checkOwner } from '../store/lease-name.js'
 import { type Grant, grantFrom, toPlainJSON } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 
@@ -18,6 +23,30 @@ export interface HandOff {
   readonly fencingToken: string
   /** Milliseconds, or `infinite`: JSON has no `Infinity`. */
   readonly ttl: number | 'infinite'
+}
+
+/** The next holder of a lease that is handed over. */
+export interface HandOffTo {
+  /** This lease's own owner unless given, for a hand-off within one process. */
+  readonly owner?: string
+  /** The id under which a waiter of that owner asks for the lease: see `AcquireOptions.grantId`. */
+  readonly grantId?: string
+}
+
+/** Throws a `LeaseConfigurationError` or a `LeaseNameError` if the target is not valid. */
+export function checkedTarget(to: HandOffTo, settings: LeaseSettings, details: LeaseErrorDetails): HandOffTarget {
+  const { owner = settings.owner, grantId } = to
+  const fault = faultOfNames('handOff', to, ['owner', 'grantId']) ?? faultOfGrantId(grantId)
+  if (fault !== undefined) throw new LeaseConfigurationError(fault, details)
+  checkOwner(owner)
+  const given = normalGuid(grantId)
+  if (given === undefined) return { grantId: createGrantId(), owner }
+  if (to.owner !== undefined) return { grantId: given, owner, isWaiter: true }
+  throw new LeaseConfigurationError("handOff: 'grantId' needs 'owner', the owner of the waiter that asks under it", details)
+}
+
+function faultOfGrantId(grantId: unknown): string | undefined {
+  return grantId === undefined || normalGuid(grantId) !== undefined ? undefined : faultOfGuid(grantId)
 }
 
 export function toHandOff({ name, owner, grantId, fencingToken, ttl }: Grant): HandOff {

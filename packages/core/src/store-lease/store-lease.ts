@@ -28,8 +28,6 @@ import { LeaseFamily } from '../parent/lease-family.js'
 import { asParent, type ParentLease, type ParentView } from '../parent/parent.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
 import { checkStoreLimits } from '../settings/store-limits.js'
-import { createGrantId } from '../store/grant-id.js'
-import { checkOwner } from '../store/lease-name.js'
 import { type Grant, type LeaseRecord, type Metadata, withJSON } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import type { Clock } from '../time/clock.js'
@@ -39,7 +37,7 @@ import { defaultLogger, type Logger, logSafely } from '../user-code/logger.js'
 import { createEngine, keeperOf } from './create-engine.js'
 import { Departure } from './departure.js'
 import { GrantUsers } from './grant-users.js'
-import { checkCanChange, fromHandOff, type HandOff, toHandOff } from './hand-off.js'
+import { checkCanChange, checkedTarget, fromHandOff, type HandOff, type HandOffTo, toHandOff } from './hand-off.js'
 import { LeaseEventEmitter, type LeaseEvents } from './lease-events.js'
 import { checkUpdate, MetadataUpdates } from './metadata-updates.js'
 import { readHolder } from './operations.js'
@@ -260,14 +258,16 @@ export class StoreLease extends Lease {
    * on this owner can no longer write. If nobody adopts it, it expires. Rejects with a `LeaseConflictError` if nothing is
    * held, and with a `LeaseLostError` if it was lost already. Also rejects if the outcome is unknown: the lease is then
    * freed in the background.
+   *
+   * With `grantId`, passes it on to the waiter that asks under this id (`acquire({ wait, grantId })`), which holds the lease
+   * with its next request and needs no `adopt`. If the outcome is unknown, the waiter may hold it.
    */
-  async handOff(to: { readonly owner?: string } = {}): Promise<HandOff> {
-    const owner = to.owner ?? this.settings.owner
-    checkOwner(owner)
+  async handOff(to: HandOffTo = {}): Promise<HandOff> {
+    const target = checkedTarget(to, this.settings, this.#details)
     checkCanChange(this.#store, this.settings, this.#details)
     if (!this.checkLease()) throw nothingHeld(this.#details)
     if (!workContext.includes(this)) this.#runs?.onReleased()
-    const left = this.#leave({ type: 'hand-off', to: { grantId: createGrantId(), owner } })
+    const left = this.#leave({ type: 'hand-off', to: target })
     // The validity was over before the request was sent, and the loss was reported instead.
     if (this.#engine.state.phase !== 'releasing') this.#endLeaving({ ended: 'held' })
     const result = await left

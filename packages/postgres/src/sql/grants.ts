@@ -150,7 +150,10 @@ language plpgsql as $$
 declare
   v_lease "leasehold"."leases";
   v_now timestamptz;
+  v_channel text;
 begin
+  -- A waiter must not take its place, or keep it, while the lease is passed on to it.
+  perform "leasehold"."leases_lock_1"(p_name, false);
   select l.* into v_lease from "leasehold"."leases" l where l.name = p_name;
   v_now := clock_timestamp();
   if v_lease.state = 'leased' and v_lease.locked_until > v_now and v_lease.grant_id = p_grant and p_grant <> p_to then
@@ -173,7 +176,9 @@ begin
       returning l.* into v_lease;
   end if;
   if not found then return json_build_array('refused', false, "leasehold"."leases_holder_1"(p_name)); end if;
-  perform "leasehold"."leases_leave_1"(p_name, p_to);
+  delete from "leasehold"."leases_waiters" w where w.name = p_name and w.grant_id = p_to and not w.watches
+    returning w.channel into v_channel;
+  if found then perform pg_notify(v_channel, 'turn ' || left(p_to, 1000)); end if;
   return json_build_array(
     'granted', v_lease.fencing_token::text, v_lease.ttl, v_lease.previous, v_lease.previous_reason
   );

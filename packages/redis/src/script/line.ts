@@ -86,6 +86,15 @@ local function waiting(record)
   return whole(count)
 end
 
+-- Ends the place of a waiter that the lease was passed on to, and notifies it.
+local function pass_turn(record, id)
+  local number = record.has_line and redis.call('HGET', record.key, 'w:' .. id)
+  if not number then return end
+  local place = redis.call('HGET', record.key, 'q:' .. number)
+  leave(record, tonumber(number), id)
+  if place then redis.call('PUBLISH', parse_place(place).channel, 'turn ' .. id) end
+end
+
 local has_echoed = false
 
 -- Takes a place, or keeps the existing one. Returns whether it is the first, and whether an echo was sent.

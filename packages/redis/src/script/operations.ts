@@ -110,6 +110,7 @@ function operations.change(record, args)
   if not is_repeated and not is_in_force(record, id) then return with_holder({ 'refused', '', '' }, record) end
   local metadata = unchanged(record)
   local previous = is_repeated and redis.call('HGET', record.key, 'previous') or left_by(record)
+  pass_turn(record, to)
   return grant(record, to, owner, record.ttl, metadata, is_repeated and record.token or next_token(record), previous)
 end
 

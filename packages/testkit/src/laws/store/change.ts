@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Grant, LeaseStore } from '@leasehold/core'
-import type { AcquireOutcome } from '@leasehold/core/store'
+import { AbortableCall, type AcquireOutcome, type StoreCall } from '@leasehold/core/store'
 import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
 /** Asks to pass a grant on to the owner `target`. */
@@ -13,6 +13,23 @@ export async function change(trial: StoreTrial, client: LeaseStore, grant: Grant
 export async function changed(trial: StoreTrial, client: LeaseStore, grant: Grant): Promise<Grant> {
   const outcome = await change(trial, client, grant)
   assert(outcome.granted, 'the change of the grant in force was refused')
+  return outcome.grant
+}
+
+/** The request of a waiter that stays in the queue, if there is one. */
+async function asks(trial: StoreTrial, client: LeaseStore, waiter: string): Promise<AcquireOutcome> {
+  const queue = client.limits.ordered
+  return await trial.acquire(client, { grantId: trial.guid(waiter), owner: waiter, queue })
+}
+
+/** Resolves with the grant of a waiter that asks whenever its watch yields; asks at once where there is no watch. */
+async function turnOf(trial: StoreTrial, client: LeaseStore, waiter: string, watch: StoreCall): Promise<Grant> {
+  for await (const _ of client.watch?.(trial.name, watch, trial.guid(waiter)) ?? []) {
+    const outcome = await asks(trial, client, waiter)
+    if (outcome.granted) return outcome.grant
+  }
+  const outcome = await asks(trial, client, waiter)
+  assert(outcome.granted, 'the request of the waiter was refused')
   return outcome.grant
 }
 
@@ -41,6 +58,29 @@ export const storeChangeLaws: readonly StoreLaw[] = [
     },
     async 'repeated for the same target has the same token'(trial, grant, client) {
       assert.deepEqual(await changed(trial, client, grant), await changed(trial, client, grant))
+    },
+    async 'to the grant id of a waiter grants it to the waiter, wakes it, and ends its place'(trial, grant, one, other) {
+      assert.equal((await asks(trial, other, 'waiter')).granted, false)
+      assert.equal((await asks(trial, other, 'next')).granted, false)
+      const watch = new AbortableCall()
+      const change = () => one.change?.(grant, { grantId: trial.guid('waiter'), owner: 'waiter' }, trial.call)
+      try {
+        const turn = one.watch === undefined ? undefined : turnOf(trial, other, 'waiter', watch)
+        await trial.pass(trial.ttl / 100)
+        const passed = await change()
+        assert(passed?.granted)
+        assert(passed.grant.fencingToken > grant.fencingToken)
+        const woken = turn ?? turnOf(trial, other, 'waiter', watch)
+        const held = await trial.time
+          .until(woken, trial.ttl / 4)
+          .catch((cause: Error) => assert.fail(`the waiter is woken by the change: ${cause.message}`))
+        assert.equal(held.fencingToken, passed.grant.fencingToken)
+        assert.equal((await trial.read(one))?.owner, 'waiter')
+        await other.release(held, trial.call)
+        if (other.limits.ordered) assert((await asks(trial, other, 'next')).granted, 'the place of the waiter is left over')
+      } finally {
+        watch.abort()
+      }
     },
     async 'of an expired grant is refused'(trial, grant, client) {
       await trial.expire(client)
