@@ -230,3 +230,65 @@ describe('break', () => {
     expect(await next.acquire()).toBe(true)
   })
 })
+
+describe('handOff to a waiter that asks already', () => {
+  const grantId = 'f3a0a1a2-0000-4000-8000-000000000001'
+  const to = { owner: 'b', grantId }
+
+  it('is one write: the waiter holds the lease with its next request, under the token of the write', async () => {
+    const { clock, store, a, b, create } = await setUpPair()
+    const waiting = b.acquire({ wait: 10 * TTL, grantId })
+    const later = create('later')
+    const behind = later.acquire({ wait: 10 * TTL })
+    await clock.advance(1)
+    const handOff = await a.handOff(to)
+    expect(await create('thief').acquire()).toBe(false)
+    await clock.advance(1)
+    expect(await waiting).toBe(true)
+    expect(String(b.fencingToken)).toBe(handOff.fencingToken)
+    expect(a.checkLease()).toBe(false)
+    await b.release()
+    await clock.advance(1)
+    expect(await behind).toBe(true)
+    expect(await store.read('job', call)).toMatchObject({ owner: 'later', waiters: 0 })
+  })
+
+  it('whose outcome is unknown never frees the grant of the waiter', async () => {
+    const { clock, store, b, a } = await setUpPair()
+    const waiting = b.acquire({ wait: 10 * TTL, grantId })
+    await clock.advance(1)
+    const { change } = store
+    // The change takes effect, and its answer and the reads are lost.
+    store.change = async (...asked) => {
+      await change.apply(store, asked)
+      return await new Promise(() => {})
+    }
+    const settled = a.handOff(to).catch((error: unknown) => error)
+    await clock.advance(2 * LIMIT)
+    expect(await settled).toBeInstanceOf(LeaseTimeoutError)
+    expect(await waiting).toBe(true)
+    await clock.advance(TTL * 3)
+    expect(b.checkLease()).toBe(true)
+  })
+
+  it('that has given up is undone by the waiter: the name is not locked for a ttl', async () => {
+    const { clock, store, a, b } = await setUpPair()
+    const stopping = new AbortController()
+    const waiting = b.acquire({ wait: 10 * TTL, grantId, signal: stopping.signal }).catch(() => 'stopped')
+    await clock.advance(1)
+    const handOff = a.handOff(to)
+    stopping.abort()
+    expect(await waiting).toBe('stopped')
+    await handOff
+    await clock.advance(3 * LIMIT)
+    expect((await store.read('job', call))?.state).toBe('available')
+  })
+
+  it('needs a grant id that is a GUID, and its owner', async () => {
+    const { a } = await setUpPair()
+    await expect(a.handOff({ owner: 'b', grantId: 'no' })).rejects.toThrow(LeaseConfigurationError)
+    await expect(a.handOff({ grantId })).rejects.toThrow("'grantId' needs 'owner'")
+    await expect(a.handOff({ owner: 'b', grant: 1 } as never)).rejects.toThrow(LeaseConfigurationError)
+    expect(a.checkLease()).toBe(true)
+  })
+})

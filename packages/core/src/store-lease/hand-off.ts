@@ -67,6 +67,13 @@ export function checkCanChange(
   throw new LeaseConfigurationError(`the ${kind} store cannot hand leases over`, details)
 }
 
+/** Throws a `LeaseConfigurationError` if the waiters of the store may ask under other ids than those they were given. */
+export function checkCanChangeToWaiter({ list, kind = 'custom' }: LeaseStore, details: LeaseErrorDetails): void {
+  if (list !== undefined) return
+  const message = `the ${kind} store cannot hand a lease over to a waiter: hand it off without a grantId, and adopt it`
+  throw new LeaseConfigurationError(message, details)
+}
+
 /**
  * The grant behind a hand-off, which may come from another process. Throws a `LeaseConfigurationError` if it is not valid,
  * or if a lease of the store cannot adopt it.

@@ -37,7 +37,15 @@ import { defaultLogger, type Logger, logSafely } from '../user-code/logger.js'
 import { createEngine, keeperOf } from './create-engine.js'
 import { Departure } from './departure.js'
 import { GrantUsers } from './grant-users.js'
-import { checkCanChange, checkedTarget, fromHandOff, type HandOff, type HandOffTo, toHandOff } from './hand-off.js'
+import {
+  checkCanChange,
+  checkCanChangeToWaiter,
+  checkedTarget,
+  fromHandOff,
+  type HandOff,
+  type HandOffTo,
+  toHandOff,
+} from './hand-off.js'
 import { LeaseEventEmitter, type LeaseEvents } from './lease-events.js'
 import { checkUpdate, MetadataUpdates } from './metadata-updates.js'
 import { readHolder } from './operations.js'
@@ -265,6 +273,7 @@ export class StoreLease extends Lease {
   async handOff(to: HandOffTo = {}): Promise<HandOff> {
     const target = checkedTarget(to, this.settings, this.#details)
     checkCanChange(this.#store, this.settings, this.#details)
+    if (target.isWaiter === true) checkCanChangeToWaiter(this.#store, this.#details)
     if (!this.checkLease()) throw nothingHeld(this.#details)
     if (!workContext.includes(this)) this.#runs?.onReleased()
     const left = this.#leave({ type: 'hand-off', to: target })

@@ -157,7 +157,7 @@ export interface LeaseStore {
    * Passes the lease on without freeing the name: replaces the grant in force by a new one with the given id and owner,
    * a larger fencing token and a fresh ttl. Not granted where the grant is not in force. The id may be that of a waiter: its
    * place in the queue then ends with the change, and its next request is a repeated one. The watch with its grant id yields
-   * at once.
+   * at once. A store without `list` need not do this for waiters.
    */
   change?(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome>
 
