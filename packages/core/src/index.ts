@@ -34,7 +34,7 @@ export {
 } from './store/lease-record.js'
 export type { LeaseStore } from './store/lease-store.js'
 export { type CreateLeaseOptions, createLease } from './store-lease/create-lease.js'
-export type { HandOff } from './store-lease/hand-off.js'
+export type { HandOff, HandOffTo } from './store-lease/hand-off.js'
 export type { LeaseEvents } from './store-lease/lease-events.js'
 export {
   breakLease,

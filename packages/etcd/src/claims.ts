@@ -51,7 +51,8 @@ export class Claims {
         place = state.own
         const held = holdingClaim(state, grantId)
         // The grant in force: the key keeps its place in the queue. After a change to this grant id, it is another key.
-        if (held !== undefined) return granted(repeated(state, request), held.key, { token: state.note?.token, left: key })
+        if (held !== undefined)
+          return granted(repeated(state, request), held.key, { token: state.note?.token, left: key })
         const { first } = state
         if (first === undefined || first.note?.waiting === grantId) return granted(followed(state, request), key)
         return { outcome: refused(name, state) }
@@ -68,7 +69,8 @@ export class Claims {
     const ttl = (await this.#names.read(name, undefined, call)).note?.ttl ?? grant.ttl
     const { outcome } = await this.#granting({ name, ...to, ttl }, call, (state, granted): Plan<AcquireOutcome> => {
       const done = holdingClaim(state, to.grantId)
-      if (done !== undefined) return granted(repeated(state, { ...to, ttl }), done.key, { token: state.note?.token, left })
+      if (done !== undefined)
+        return granted(repeated(state, { ...to, ttl }), done.key, { token: state.note?.token, left })
       const held = holdingClaim(state, grant.grantId)
       if (held === undefined) return { outcome: refused(name, state) }
       return granted(followed(state, { ...to, ttl }), held.key, { left })

@@ -1,7 +1,15 @@
 export { AllOf, type AllOfAcquireOptions, type AllOfOptions } from './all-of/all-of.js'
+export type { Rank } from './leader-election/candidacy.js'
+export type { Candidate } from './leader-election/candidates.js'
 export type { Leader } from './leader-election/leader.js'
-export { LeaderElection, type LeaderEvents } from './leader-election/leader-election.js'
+export {
+  type ElectionStopOptions,
+  LeaderElection,
+  type LeaderEvents,
+  type TransferredTerm,
+} from './leader-election/leader-election.js'
 export type { LeaderElectionOptions } from './leader-election/leader-election-options.js'
+export type { Prepare } from './leader-election/preparation.js'
 export type { Term, TermWork } from './leader-election/term.js'
 export { FailedJobsError } from './lease-manager/failed-jobs-error.js'
 export type { JobWorker, ProcessedJobs } from './lease-manager/job-run.js'

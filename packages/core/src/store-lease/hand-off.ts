@@ -42,7 +42,10 @@ export function checkedTarget(to: HandOffTo, settings: LeaseSettings, details: L
   const given = normalGuid(grantId)
   if (given === undefined) return { grantId: createGrantId(), owner }
   if (to.owner !== undefined) return { grantId: given, owner, isWaiter: true }
-  throw new LeaseConfigurationError("handOff: 'grantId' needs 'owner', the owner of the waiter that asks under it", details)
+  throw new LeaseConfigurationError(
+    "handOff: 'grantId' needs 'owner', the owner of the waiter that asks under it",
+    details,
+  )
 }
 
 function faultOfGrantId(grantId: unknown): string | undefined {

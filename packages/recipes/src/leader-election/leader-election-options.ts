@@ -1,9 +1,19 @@
 import { LeaseConfigurationError, type LeaseStore, type Metadata } from '@leasehold/core'
-import { checkFault, checkMetadata, faultOfFunction, faultOfPause } from '@leasehold/core/internal'
+import {
+  checkFault,
+  checkMetadata,
+  faultOfFlag,
+  faultOfFunction,
+  faultOfPause,
+  shownValue,
+} from '@leasehold/core/internal'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
 import { ofRecipe, recipeOf } from '../record-kind.js'
+import type { Rank } from './candidacy.js'
+import { checkCanTransfer } from './candidates.js'
+import type { Prepare } from './preparation.js'
 import type { TermWork } from './term.js'
 
 export interface LeaderElectionOptions extends StartedRecipeOptions {
@@ -20,6 +30,26 @@ export interface LeaderElectionOptions extends StartedRecipeOptions {
    * comes first. Default: twice `heartbeatInterval`, 10 s at most. By then every waiting candidate has asked.
    */
   readonly resignPause?: number | undefined
+  /**
+   * Makes this process ready, such as by loading a cache, before it campaigns: until it has resolved, this process is no
+   * candidate. It gets a signal that aborts with `stop()`. A failure is an `error` event, and it is tried again after a pause.
+   */
+  readonly prepare?: Prepare | undefined
+  /**
+   * How good a candidate this process is, a finite number, or a function that returns it now; 0 unless given. The best
+   * candidate that is ready leads next. Read when this process becomes a candidate, and at every heartbeat.
+   */
+  readonly rank?: Rank | undefined
+  /**
+   * Whether this process, while it leads, transfers the leadership to a candidate of a higher rank; `false` unless given:
+   * otherwise a healthy leader stays. It looks for candidates at every heartbeat interval.
+   */
+  readonly preempt?: boolean | undefined
+  /**
+   * Whether this process shows that it is ready while it waits, by a small lease of its own, so that the leader can transfer
+   * the leadership to it. Default: `true` with `prepare`, `rank` or `preempt`, where the store can list and hand over leases.
+   */
+  readonly advertise?: boolean | undefined
 }
 
 /** The options that the recipe adds to those of its lease. */
@@ -27,6 +57,10 @@ export interface CheckedOptions {
   readonly onElected: TermWork | undefined
   readonly metadata: Metadata
   readonly resignPause: number | undefined
+  readonly prepare: Prepare | undefined
+  readonly rank: Rank
+  readonly preempt: boolean
+  readonly advertise: boolean
 }
 
 const optionNames: OptionNames<LeaderElectionOptions> = {
@@ -34,6 +68,10 @@ const optionNames: OptionNames<LeaderElectionOptions> = {
   onElected: true,
   metadata: true,
   resignPause: true,
+  prepare: true,
+  rank: true,
+  preempt: true,
+  advertise: true,
 }
 
 /** Throws a `LeaseConfigurationError` if an option is unknown or not valid, or if the store has no room for the metadata. */
@@ -43,7 +81,38 @@ export function checkedOptions(options: LeaderElectionOptions, store: LeaseStore
   checkOptionNames('LeaderElection', options, optionNames, details)
   checkFault(faultOfFunction('onElected', onElected) ?? faultOfPause('resignPause', resignPause), details)
   const named = namedMetadata(metadata, store, details)
-  return { onElected, metadata: named, resignPause }
+  return { onElected, metadata: named, resignPause, ...checkedCandidacy(options, store, details) }
+}
+
+/** The options of a candidate. Throws a `LeaseConfigurationError` if the store lacks an ability that one of them needs. */
+function checkedCandidacy(
+  { prepare, rank, preempt = false, advertise, childGrace }: LeaderElectionOptions,
+  store: LeaseStore,
+  details: LeaseErrorDetails,
+): Pick<CheckedOptions, 'prepare' | 'rank' | 'preempt' | 'advertise'> {
+  checkFault(
+    faultOfFunction('prepare', prepare) ??
+      faultOfRank(rank) ??
+      faultOfFlag('preempt', preempt) ??
+      (advertise === undefined ? undefined : faultOfFlag('advertise', advertise)),
+    details,
+  )
+  const needsStore = rank !== undefined || preempt || advertise === true
+  if (needsStore) checkCanTransfer(store, details, childGrace)
+  const canTransfer = needsStore || (childGrace === undefined && canTransferIn(store))
+  const isAdvertised = advertise ?? ((needsStore || prepare !== undefined) && canTransfer)
+  return { prepare, rank: rank ?? 0, preempt, advertise: isAdvertised }
+}
+
+function canTransferIn(store: LeaseStore): boolean {
+  const { change, list, limits } = Object(store) as Partial<LeaseStore>
+  return change !== undefined && list !== undefined && limits?.metadata !== 0
+}
+
+function faultOfRank(rank: unknown): string | undefined {
+  if (rank === undefined || typeof rank === 'function' || (typeof rank === 'number' && Number.isFinite(rank)))
+    return undefined
+  return `rank must be a finite number or a function that returns one, not ${shownValue(rank)}`
 }
 
 /** The metadata with the name of the recipe, where the store has room for any. */

@@ -1,5 +1,7 @@
 import {
+  type AcquireOptions,
   createLease,
+  LeaseConflictError,
   type LeaseLost,
   LeaseLostError,
   type LeaseStore,
@@ -7,17 +9,29 @@ import {
   readLease,
   type StoreLease,
 } from '@leasehold/core'
-import { heldOf, keepAlive, keptAlive } from '@leasehold/core/internal'
-import type { LeaseErrorDetails } from '@leasehold/core/store'
-import { systemRandom } from '@leasehold/core/store-kit'
+import {
+  checkFault,
+  createGrantId,
+  Deferred,
+  faultOfLimit,
+  heldOf,
+  keepAlive,
+  keptAlive,
+  shownValue,
+} from '@leasehold/core/internal'
+import { AbortableCall, type LeaseErrorDetails, type StoreCall } from '@leasehold/core/store'
+import { checkOptionNames, systemRandom } from '@leasehold/core/store-kit'
 import { FirstAbort } from '../first-abort.js'
-import { type RecipeEvents, StartedRecipe } from '../recipe.js'
+import { type RecipeEvents, StartedRecipe, type StopOptions } from '../recipe.js'
 import { leaseOptionsOf } from '../recipe-options.js'
 import { keepOtherRecipe } from '../record-kind.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
+import { Candidacy } from './candidacy.js'
+import { type Candidate, candidateName, checkCanTransfer, type ReadyCandidate, readyCandidates } from './candidates.js'
 import { type Leader, leaderOf } from './leader.js'
 import { type CheckedOptions, checkedOptions, type LeaderElectionOptions } from './leader-election-options.js'
 import { type ObserverEnvironment, observeLeader } from './observe-leader.js'
+import { prepared } from './preparation.js'
 import { TermRun } from './term.js'
 
 /** The events of a `LeaderElection`, and their arguments. A term that was `elected` ends as `resigned` or as `lost`. */
@@ -28,6 +42,32 @@ export interface LeaderEvents extends RecipeEvents {
   /** The lease was lost. Its work may go on until it notices. */
   lost: [term: bigint, lost: LeaseLost]
 }
+
+/** The new leader after a transfer. */
+export interface TransferredTerm {
+  readonly owner: string
+  /** The number of its term. */
+  readonly term: bigint
+}
+
+export interface ElectionStopOptions extends StopOptions {
+  /**
+   * A leader transfers its leadership to this owner, or to the best candidate, instead of freeing the name. Without such a
+   * candidate, or if the transfer fails, it frees the name.
+   */
+  readonly transfer?: string | undefined
+}
+
+/** A transfer that was asked for, until the work of the term has ended. */
+interface Transfer {
+  readonly to: string
+  readonly candidate: ReadyCandidate
+  readonly since: number
+  readonly outcome: Deferred<TransferredTerm>
+}
+
+/** The key in the metadata of a leader that chose another candidate than the best: the successor must not pass it on. */
+const CHOSEN = 'chosen'
 
 /** A leader leads for weeks: core would warn of a lease that is held for long without `maxHold`. Milliseconds. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
@@ -57,6 +97,10 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   #term: TermRun | undefined
   /** Settles when the work of the term has ended and the lease was released. */
   #leading: Promise<unknown> | undefined
+  readonly #candidacy: Candidacy | undefined
+  #transfer: Transfer | undefined
+  /** Whether `stop` transfers the leadership: this process does not campaign again. */
+  #isLeaving = false
   /** Whether the record was that of another recipe: it is then read before the next grant replaces its metadata. */
   #isOfOther = false
   /** When the ttl of the last confirmed request is over. */
@@ -80,6 +124,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     const onConfirmed = (): void => {
       this.#expiresAt = clock.now() + timeouts.heartbeatTimeout
     }
+    if (checked.advertise) this.#candidacy = this.#createCandidacy(store, options)
     this.watch(this.#lease).on('acquired', onConfirmed).on('renewed', onConfirmed)
   }
 
@@ -114,6 +159,54 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   async resign(): Promise<void> {
     this.#endTerm()
     await keptAlive(this.clock, this.#withinLimit(this.#leading, this.stopTimeout))
+  }
+
+  /**
+   * The candidates that are ready and wait, the best first. One listing of the store. Rejects with a `LeaseConfigurationError`
+   * where the store cannot list or hand over leases, and with a typed error when it does not answer.
+   */
+  async candidates(): Promise<Candidate[]> {
+    this.#checkCanTransfer()
+    const ready = await readyCandidates(this.#environment)
+    return ready.map(({ owner, rank }) => ({ owner, rank }))
+  }
+
+  /**
+   * Transfers the leadership of this process to a candidate: to this owner, or to the best one (`'best'`). Aborts the signal of
+   * the work, waits for the work to end, and hands the lease over in one write: the name is never free. Resolves with the new
+   * leader, which may not know of it yet. If the new leader dies before it does, its grant expires after a ttl.
+   *
+   * Rejects with a `LeaseConflictError` if this process does not lead, or there is no such candidate: then it stays the leader,
+   * unless the candidate has gone while the work ended. Rejects with a `LeaseTimeoutError` if the work has not ended within
+   * `stopTimeout`: the lease is handed over when it ends. Also rejects if the term was lost, or the outcome of the write is
+   * unknown. Inside `onElected`, do not await it, but return.
+   */
+  async transferTo(to: string): Promise<TransferredTerm> {
+    checkFault(faultOfTarget('transferTo', to), this.#details)
+    return await keptAlive(this.clock, this.#transferTo(to, this.stopTimeout))
+  }
+
+  /**
+   * As for every recipe. `transfer`: a leader transfers its leadership first, as `transferTo` does, within the same time; the
+   * name is freed if that is not possible.
+   */
+  override async stop(options: ElectionStopOptions = {}): Promise<void> {
+    const { transfer, ...others } = Object(options) as ElectionStopOptions
+    if (transfer === undefined) return await super.stop(options)
+    checkFault(faultOfTarget('transfer', transfer), this.#details)
+    checkOptionNames<StopOptions>('stop', others, { timeout: true }, this.#details)
+    const { timeout = this.stopTimeout } = others
+    checkFault(faultOfLimit('timeout', timeout), this.#details)
+    this.#checkCanTransfer()
+    const endsAt = this.clock.now() + timeout
+    this.#isLeaving = true
+    try {
+      if (this.#term !== undefined) await keptAlive(this.clock, this.#transferTo(transfer, timeout))
+    } catch (error) {
+      // Without a candidate, the name is freed.
+      if (!(error instanceof LeaseConflictError)) this.report(error)
+    }
+    await super.stop({ ...others, timeout: Math.max(0, endsAt - this.clock.now()) })
   }
 
   /** @internal */
@@ -157,10 +250,15 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   }
 
   protected override async act(): Promise<void> {
+    const { prepare } = this.#options
+    if (prepare !== undefined) await prepared(prepare, this.stopping, this.#environment)
     while (!this.stopping.aborted && this.#environment.store.closed?.aborted !== true) {
       const duration = await this.#campaignOnce()
-      if (duration > 0) await pauseUntil(this.clock, duration, this.stopping)
+      if (this.#isLeaving) await pauseUntil(this.clock, Number.POSITIVE_INFINITY, this.stopping)
+      else if (duration > 0) await pauseUntil(this.clock, duration, this.stopping)
     }
+    // First, so that no leader chooses a candidate that has gone.
+    await this.#candidacy?.close()
     // A grant that cannot be freed expires; the failure of a release was reported.
     await this.#lease.close().catch(() => {})
   }
@@ -179,10 +277,12 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
         keepAlive: this.keepAlive,
       }
       if (this.#isOfOther) await this.leader()
-      if (!(await lease.acquire({ ...options, onLost: (lost) => onLost(lost) }))) return this.#usualPause
+      if (!(await this.#acquire({ ...options, onLost: (lost) => onLost(lost) }))) return this.#usualPause
       this.#isOfOther = true
       await keepOtherRecipe('leader-election', lease, this.#details)
       this.#isOfOther = false
+      if (await this.#passOn()) return 0
+      void this.#candidacy?.withdraw()
     } catch (error) {
       if (this.stopping.aborted) return this.#usualPause
       this.outage.onFailure('it cannot campaign', error)
@@ -211,14 +311,147 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     return term.lost === undefined || term.lost.reason === 'max-hold' ? resignPause : 0
   }
 
+  /** Waits for the lease under a grant id of its own, which it shows to the leader. */
+  async #acquire(options: AcquireOptions): Promise<boolean> {
+    if (this.#candidacy === undefined) return await this.#lease.acquire(options)
+    const grantId = createGrantId()
+    const acquired = this.#lease.acquire({ ...options, grantId })
+    this.#candidacy.offer(grantId)
+    return await acquired
+  }
+
   async #lead(term: TermRun): Promise<void> {
     this.emit('elected', term.number)
+    const ended = new AbortableCall()
+    if (this.#options.preempt) void this.#watchBetter(ended)
     const error = await term.carryOut(this.#options.onElected)
+    ended.abort()
     this.#term = undefined
+    const transfer = this.#transfer
+    this.#transfer = undefined
     if (error !== undefined) this.report(error)
-    if (term.lost !== undefined) return
-    await this.#lease.release().catch((error: unknown) => this.report(error))
+    if (term.lost !== undefined) {
+      transfer?.outcome.reject(lostBeforeTransfer(this.name, term.lost, this.#details))
+      return
+    }
+    if (transfer === undefined || !(await this.#handOver(transfer))) {
+      await this.#lease.release().catch((error: unknown) => this.report(error))
+    }
     this.emit('resigned', term.number)
+  }
+
+  /** Hands the lease over, and settles the transfer. Returns `false` if the lease is still held. */
+  async #handOver({ to, candidate, since, outcome }: Transfer): Promise<boolean> {
+    let next: ReadyCandidate | undefined = candidate
+    try {
+      // The work took a while: the candidate may have gone, or waits under another grant id.
+      if (this.clock.now() - since >= this.#environment.timeouts.heartbeatInterval) next = await this.#find(to)
+    } catch {
+      // The candidate as it was found is the best guess.
+    }
+    if (next === undefined) {
+      outcome.reject(this.#noCandidate(to))
+      return false
+    }
+    try {
+      const { owner, fencingToken } = await this.#lease.handOff({ owner: next.owner, grantId: next.grantId })
+      outcome.resolve({ owner, term: BigInt(fencingToken) })
+    } catch (error) {
+      outcome.reject(error)
+    }
+    return true
+  }
+
+  async #transferTo(to: string, timeout: number): Promise<TransferredTerm> {
+    this.#checkCanTransfer()
+    const term = this.#term
+    if (term === undefined || !this.isLeader || this.#transfer !== undefined) throw this.#notLeading()
+    const candidate = await this.#find(to)
+    if (candidate === undefined) throw this.#noCandidate(to)
+    if (this.#term !== term || !this.isLeader || this.#transfer !== undefined) throw this.#notLeading()
+    const outcome = new Deferred<TransferredTerm>()
+    // It may be settled after the caller has gone.
+    outcome.promise.catch(() => {})
+    this.#transfer = { to, candidate, since: this.clock.now(), outcome }
+    if (to !== 'best') await this.#markChosen()
+    this.#endTerm()
+    await this.#withinLimit(this.#leading, timeout)
+    return await outcome.promise
+  }
+
+  /** The successor that was chosen would pass the leadership on to a better candidate. If this fails, it may do so. */
+  async #markChosen(): Promise<void> {
+    const marked = { ...this.#options.metadata, [CHOSEN]: 'yes' }
+    await this.#lease.update(marked).catch(() => false)
+  }
+
+  async #find(to: string): Promise<ReadyCandidate | undefined> {
+    const others = (await readyCandidates(this.#environment)).filter(({ owner }) => owner !== this.owner)
+    return to === 'best' ? others[0] : others.find(({ owner }) => owner === to)
+  }
+
+  /**
+   * Before its work begins, a new leader hands the lease over to a candidate of a higher rank, unless the last leader chose
+   * it. Returns whether it did.
+   */
+  async #passOn(): Promise<boolean> {
+    const candidacy = this.#candidacy
+    if (candidacy === undefined || this.#lease.previous?.[CHOSEN] !== undefined) return false
+    let best: ReadyCandidate | undefined
+    try {
+      best = await this.#find('best')
+    } catch (error) {
+      // The best candidate is not known; this one is ready.
+      this.report(error)
+    }
+    if (best === undefined || best.rank <= candidacy.rank || this.stopping.aborted || !this.isLeader) return false
+    // If the outcome is unknown, the lease is not held here any more.
+    await this.#lease
+      .handOff({ owner: best.owner, grantId: best.grantId })
+      .catch((error: unknown) => this.report(error))
+    return true
+  }
+
+  /** Transfers the leadership to a candidate of a higher rank, when there is one. */
+  async #watchBetter(ended: StoreCall): Promise<void> {
+    let isFailing = false
+    while (!ended.aborted) {
+      await pauseUntil(this.clock, this.#environment.timeouts.heartbeatInterval, ended)
+      if (ended.aborted || !this.isLeader || this.#transfer !== undefined) continue
+      try {
+        const best = await this.#find('best')
+        if (!ended.aborted && best !== undefined && best.rank > (this.#candidacy?.rank ?? 0)) {
+          await this.#transferTo('best', this.stopTimeout)
+        }
+        isFailing = false
+      } catch (error) {
+        if (!isFailing && !(error instanceof LeaseConflictError)) this.report(error)
+        isFailing = true
+      }
+    }
+  }
+
+  #createCandidacy(store: LeaseStore, options: LeaderElectionOptions): Candidacy {
+    const { owner } = this
+    const own = { owner, maxHold: NO_LIMIT, parent: undefined, selfFence: undefined, clock: this.clock }
+    const lease = createLease(store, candidateName(this.name, owner), { ...leaseOptionsOf(options), ...own })
+    lease.on('error', this.report)
+    return new Candidacy({ lease, rank: this.#options.rank, clock: this.clock, report: this.report })
+  }
+
+  #checkCanTransfer(): void {
+    checkCanTransfer(this.#environment.store, this.#details, this.#lease.settings.childGrace)
+  }
+
+  #notLeading(): LeaseConflictError {
+    const state = this.#transfer === undefined ? 'does not lead' : 'transfers its leadership already'
+    return new LeaseConflictError(`election '${this.name}': '${this.owner}' ${state}`, this.#details)
+  }
+
+  #noCandidate(to: string): LeaseConflictError {
+    const none = to === 'best' ? 'no candidate is ready' : `'${to}' is no candidate that is ready`
+    const message = `election '${this.name}': ${none}: let it start with advertise, rank or prepare, and look at candidates()`
+    return new LeaseConflictError(message, this.#details)
   }
 
   /** Long enough for every waiting candidate with the same settings to ask for the lease. */
@@ -240,4 +473,16 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
       'lease is held until it does: let onElected return when its signal aborts, or raise stopTimeout'
     throw new LeaseTimeoutError(message, this.#details)
   }
+}
+
+function faultOfTarget(option: string, to: unknown): string | undefined {
+  if (typeof to === 'string' && to !== '') return undefined
+  return `${option} must be the owner of a candidate or 'best', not ${shownValue(to)}`
+}
+
+function lostBeforeTransfer(name: string, { reason }: LeaseLost, details: LeaseErrorDetails): LeaseLostError {
+  return new LeaseLostError(`election '${name}': the term was lost (${reason}) before it was transferred`, {
+    ...details,
+    reason,
+  })
 }

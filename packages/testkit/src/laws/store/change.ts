@@ -62,7 +62,12 @@ export const storeChangeLaws: readonly StoreLaw[] = [
   }),
   // A store over several servers may ask under other ids than those that its waiters know; it cannot list either.
   ...grantedStoreLawsOf('change', ['change', 'list'], {
-    async 'to the grant id of a waiter grants it to the waiter, wakes it, and ends its place'(trial, grant, one, other) {
+    async 'to the grant id of a waiter grants it to the waiter, wakes it, and ends its place'(
+      trial,
+      grant,
+      one,
+      other,
+    ) {
       assert.equal((await asks(trial, other, 'waiter')).granted, false)
       assert.equal((await asks(trial, other, 'next')).granted, false)
       const watch = new AbortableCall()
@@ -80,7 +85,8 @@ export const storeChangeLaws: readonly StoreLaw[] = [
         assert.equal(held.fencingToken, passed.grant.fencingToken)
         assert.equal((await trial.read(one))?.owner, 'waiter')
         await other.release(held, trial.call)
-        if (other.limits.ordered) assert((await asks(trial, other, 'next')).granted, 'the place of the waiter is left over')
+        if (other.limits.ordered)
+          assert((await asks(trial, other, 'next')).granted, 'the place of the waiter is left over')
       } finally {
         watch.abort()
       }

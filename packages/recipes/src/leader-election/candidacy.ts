@@ -1,0 +1,107 @@
+import type { Clock, StoreLease } from '@leasehold/core'
+import { callGuarded } from '@leasehold/core/internal'
+import { toCandidateMetadata } from './candidates.js'
+
+/** The rank of a candidate, or a function that returns it now. */
+export type Rank = number | (() => number)
+
+export interface CandidacyOptions {
+  /** The lease that shows that the candidate is ready. */
+  readonly lease: StoreLease
+  readonly rank: Rank
+  readonly clock: Clock
+  readonly report: (error: unknown) => void
+}
+
+/**
+ * Shows that a candidate is ready, by a lease of its own: its metadata are the rank of the candidate, and the grant id under
+ * which it waits for the leadership. What is shown follows what is wanted, one request after the other.
+ */
+export class Candidacy {
+  readonly #options: CandidacyOptions
+  /** The grant id to show; `undefined`: none. */
+  #grantId: string | undefined
+  #lastRank = 0
+  #shown: string | undefined
+  #isFailing = false
+  #working: Promise<void> | undefined
+  #cancelRefresh: (() => void) | undefined
+
+  constructor(options: CandidacyOptions) {
+    this.#options = options
+  }
+
+  /** The rank now. If the function throws or returns no number, that is reported, and the last rank stays. */
+  get rank(): number {
+    const { rank, report } = this.#options
+    if (typeof rank === 'number') return rank
+    callGuarded(() => {
+      const next: unknown = rank()
+      if (typeof next !== 'number' || !Number.isFinite(next)) throw new TypeError('rank must return a finite number')
+      this.#lastRank = next
+    }, report)
+    return this.#lastRank
+  }
+
+  /** Shows that the candidate waits under this grant id, until `withdraw`. */
+  offer(grantId: string): void {
+    this.#grantId = grantId
+    this.#follow()
+  }
+
+  /** Shows no longer that the candidate is ready. Resolves when that is written, or has failed. */
+  async withdraw(): Promise<void> {
+    this.#grantId = undefined
+    this.#follow()
+    await this.#working
+  }
+
+  async close(): Promise<void> {
+    await this.withdraw()
+    this.#cancelRefresh?.()
+    this.#cancelRefresh = undefined
+    await this.#options.lease.close().catch(() => {})
+  }
+
+  #follow(): void {
+    this.#working ??= this.#write().finally(() => {
+      this.#working = undefined
+    })
+  }
+
+  async #write(): Promise<void> {
+    const { lease, report } = this.#options
+    this.#cancelRefresh?.()
+    this.#cancelRefresh = undefined
+    try {
+      while (!(await this.#isWritten()));
+      this.#isFailing = false
+    } catch (error) {
+      // Tried again after an interval; the failures of an outage are reported once.
+      if (!this.#isFailing) report(error)
+      this.#isFailing = true
+    }
+    if (this.#grantId === undefined && lease.state === 'idle') return
+    this.#cancelRefresh = this.#options.clock.schedule(lease.settings.timeouts.heartbeatInterval, () => this.#follow())
+  }
+
+  /** Makes one request if what is shown differs from what is wanted; resolves with whether it is the same. */
+  async #isWritten(): Promise<boolean> {
+    const { lease } = this.#options
+    const grantId = this.#grantId
+    if (grantId === undefined) {
+      this.#shown = undefined
+      if (lease.state !== 'idle') await lease.release()
+      return this.#grantId === undefined
+    }
+    const metadata = toCandidateMetadata({ rank: this.rank, grantId })
+    const next = JSON.stringify(metadata)
+    if (lease.checkLease() && this.#shown === next) return true
+    const isShown = lease.checkLease()
+      ? await lease.update(metadata)
+      : await lease.acquire({ metadata, keepAlive: false })
+    // Another process with the same owner may hold it: asked again after an interval.
+    this.#shown = isShown ? next : undefined
+    return this.#grantId === grantId
+  }
+}

@@ -1,0 +1,85 @@
+import {
+  isLocked,
+  LeaseConfigurationError,
+  type LeaseRecord,
+  type LeaseStore,
+  listLeases,
+  type Metadata,
+} from '@leasehold/core'
+import type { LeaseErrorDetails } from '@leasehold/core/store'
+import { ofRecipe } from '../record-kind.js'
+import type { ObserverEnvironment } from './observe-leader.js'
+
+/** A candidate that is ready to lead and waits for its turn. */
+export interface Candidate {
+  readonly owner: string
+  /** As its `rank` was when it last advertised itself; the candidate with the largest one is the best. */
+  readonly rank: number
+}
+
+/** A candidate with the grant id under which it waits: the leader hands its lease over to it. */
+export interface ReadyCandidate extends Candidate {
+  readonly grantId: string
+}
+
+/** The part of its ttl that the lease of a candidate must have left: with less, its heartbeats fail. */
+const FRESH = 1 / 2
+
+/** The beginning of the names of the candidates' leases. */
+function prefixOf(name: string): string {
+  return `${name}/candidates/`
+}
+
+/** The name of the lease with which a candidate shows that it is ready. */
+export function candidateName(name: string, owner: string): string {
+  return prefixOf(name) + encodeURIComponent(owner)
+}
+
+/** The metadata of the lease of a candidate. */
+export function toCandidateMetadata({ rank, grantId }: Pick<ReadyCandidate, 'rank' | 'grantId'>): Metadata {
+  return ofRecipe('leader-election', { rank: String(rank), grantId })
+}
+
+function candidateOf({ owner, ttl, remaining, metadata, ...record }: LeaseRecord): ReadyCandidate | undefined {
+  const { grantId, rank } = metadata ?? {}
+  if (!isLocked({ ...record, remaining } as LeaseRecord) || owner === '') return undefined
+  if (grantId === undefined || rank === undefined || !Number.isFinite(Number(rank))) return undefined
+  const isFresh = remaining === undefined || ttl === undefined || !Number.isFinite(ttl) || remaining >= ttl * FRESH
+  return isFresh ? { owner, rank: Number(rank), grantId } : undefined
+}
+
+/** The candidates that are ready, the best first; those of the same rank in the order of their names. */
+export async function readyCandidates({
+  store,
+  name,
+  timeouts,
+  clock,
+}: ObserverEnvironment): Promise<ReadyCandidate[]> {
+  const ready: ReadyCandidate[] = []
+  for await (const record of listLeases(store, prefixOf(name), { timeout: timeouts.operationTimeout, clock })) {
+    const candidate = candidateOf(record)
+    if (candidate !== undefined) ready.push(candidate)
+  }
+  return ready.sort((one, other) => other.rank - one.rank || (one.owner < other.owner ? -1 : 1))
+}
+
+/** Throws a `LeaseConfigurationError` if the candidates of the store cannot be found, or the lease cannot be handed over. */
+export function checkCanTransfer(store: LeaseStore, details: LeaseErrorDetails, childGrace?: unknown): void {
+  const { kind = 'custom', change, list, limits } = store
+  const lacks =
+    change === undefined
+      ? 'cannot hand leases over'
+      : list === undefined
+        ? 'cannot list leases'
+        : limits.metadata === 0
+          ? 'has no room for metadata'
+          : undefined
+  if (lacks !== undefined) {
+    const message = `an election over the ${kind} store has no rank, preempt, advertise or transfer: the store ${lacks}`
+    throw new LeaseConfigurationError(message, details)
+  }
+  if (childGrace === undefined) return
+  const message =
+    'an election with childGrace cannot transfer its leadership: the next leader would not wait for the children'
+  throw new LeaseConfigurationError(message, details)
+}
