@@ -24,6 +24,8 @@ export class Candidacy {
   #lastRank = 0
   #shown: string | undefined
   #isFailing = false
+  /** Whether something else is wanted since the last look. */
+  #isDue = false
   #working: Promise<void> | undefined
   #cancelRefresh: (() => void) | undefined
 
@@ -64,8 +66,10 @@ export class Candidacy {
   }
 
   #follow(): void {
+    this.#isDue = true
     this.#working ??= this.#write().finally(() => {
       this.#working = undefined
+      if (this.#isDue) this.#follow()
     })
   }
 
@@ -89,6 +93,7 @@ export class Candidacy {
   async #isWritten(): Promise<boolean> {
     const { lease } = this.#options
     const grantId = this.#grantId
+    this.#isDue = false
     if (grantId === undefined) {
       this.#shown = undefined
       if (lease.state !== 'idle') await lease.release()

@@ -40,7 +40,8 @@ export function toCandidateMetadata({ rank, grantId }: Pick<ReadyCandidate, 'ran
   return ofRecipe('leader-election', { rank: String(rank), grantId })
 }
 
-function candidateOf({ owner, ttl, remaining, metadata, ...record }: LeaseRecord): ReadyCandidate | undefined {
+/** The candidate that the record shows; `undefined` if it is not ready any more. */
+export function candidateOf({ owner, ttl, remaining, metadata, ...record }: LeaseRecord): ReadyCandidate | undefined {
   const { grantId, rank } = metadata ?? {}
   if (!isLocked({ ...record, remaining } as LeaseRecord) || owner === '') return undefined
   if (grantId === undefined || rank === undefined || !Number.isFinite(Number(rank))) return undefined

@@ -27,7 +27,14 @@ import { leaseOptionsOf } from '../recipe-options.js'
 import { keepOtherRecipe } from '../record-kind.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { Candidacy } from './candidacy.js'
-import { type Candidate, candidateName, checkCanTransfer, type ReadyCandidate, readyCandidates } from './candidates.js'
+import {
+  type Candidate,
+  candidateName,
+  candidateOf,
+  checkCanTransfer,
+  type ReadyCandidate,
+  readyCandidates,
+} from './candidates.js'
 import { type Leader, leaderOf } from './leader.js'
 import { type CheckedOptions, checkedOptions, type LeaderElectionOptions } from './leader-election-options.js'
 import { type ObserverEnvironment, observeLeader } from './observe-leader.js'
@@ -66,11 +73,14 @@ interface Transfer {
   readonly outcome: Deferred<TransferredTerm>
 }
 
-/** The key in the metadata of a leader that chose another candidate than the best: the successor must not pass it on. */
+/** The key in the metadata of a leader that chose its successor, with the owner: that one does not pass the leadership on. */
 const CHOSEN = 'chosen'
 
 /** A leader leads for weeks: core would warn of a lease that is held for long without `maxHold`. Milliseconds. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
+
+/** A candidate that was found less than this time ago is not looked at again before the transfer. Milliseconds. */
+const SURE = 10
 
 /** The longest pause of a waiting candidate between two requests, in milliseconds. */
 const LONGEST_POLL = 5_000
@@ -305,9 +315,11 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     }
     this.#term = term
     this.#leading = leading
-    await this.#lead(term)
+    const isTransferred = await this.#lead(term)
     this.#leading = undefined
     endLeading()
+    // The name was not free: there is nobody to wait for, and the next leader may need a successor soon.
+    if (isTransferred) return 0
     return term.lost === undefined || term.lost.reason === 'max-hold' ? resignPause : 0
   }
 
@@ -320,7 +332,8 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     return await acquired
   }
 
-  async #lead(term: TermRun): Promise<void> {
+  /** Does the work of a term. Resolves with whether the leadership was transferred. */
+  async #lead(term: TermRun): Promise<boolean> {
     this.emit('elected', term.number)
     const ended = new AbortableCall()
     if (this.#options.preempt) void this.#watchBetter(ended)
@@ -332,12 +345,14 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     if (error !== undefined) this.report(error)
     if (term.lost !== undefined) {
       transfer?.outcome.reject(lostBeforeTransfer(this.name, term.lost, this.#details))
-      return
+      return false
     }
-    if (transfer === undefined || !(await this.#handOver(transfer))) {
+    const isTransferred = transfer !== undefined && (await this.#handOver(transfer))
+    if (!isTransferred) {
       await this.#lease.release().catch((error: unknown) => this.report(error))
     }
     this.emit('resigned', term.number)
+    return isTransferred
   }
 
   /** Hands the lease over, and settles the transfer. Returns `false` if the lease is still held. */
@@ -345,7 +360,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     let next: ReadyCandidate | undefined = candidate
     try {
       // The work took a while: the candidate may have gone, or waits under another grant id.
-      if (this.clock.now() - since >= this.#environment.timeouts.heartbeatInterval) next = await this.#find(to)
+      if (this.clock.now() - since >= SURE) next = await this.#findAgain(to, candidate)
     } catch {
       // The candidate as it was found is the best guess.
     }
@@ -373,15 +388,15 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     // It may be settled after the caller has gone.
     outcome.promise.catch(() => {})
     this.#transfer = { to, candidate, since: this.clock.now(), outcome }
-    if (to !== 'best') await this.#markChosen()
+    if (to !== 'best') await this.#markChosen(to)
     this.#endTerm()
     await this.#withinLimit(this.#leading, timeout)
     return await outcome.promise
   }
 
   /** The successor that was chosen would pass the leadership on to a better candidate. If this fails, it may do so. */
-  async #markChosen(): Promise<void> {
-    const marked = { ...this.#options.metadata, [CHOSEN]: 'yes' }
+  async #markChosen(to: string): Promise<void> {
+    const marked = { ...this.#options.metadata, [CHOSEN]: to }
     await this.#lease.update(marked).catch(() => false)
   }
 
@@ -390,13 +405,20 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     return to === 'best' ? others[0] : others.find(({ owner }) => owner === to)
   }
 
+  /** The candidate, if it still waits; otherwise another one, if any will do. */
+  async #findAgain(to: string, { owner }: ReadyCandidate): Promise<ReadyCandidate | undefined> {
+    const { store, name, timeouts, clock } = this.#environment
+    const record = await readLease(store, candidateName(name, owner), { timeout: timeouts.operationTimeout, clock })
+    return (record && candidateOf(record)) ?? (await this.#find(to))
+  }
+
   /**
    * Before its work begins, a new leader hands the lease over to a candidate of a higher rank, unless the last leader chose
    * it. Returns whether it did.
    */
   async #passOn(): Promise<boolean> {
     const candidacy = this.#candidacy
-    if (candidacy === undefined || this.#lease.previous?.[CHOSEN] !== undefined) return false
+    if (candidacy === undefined || this.#lease.previous?.[CHOSEN] === this.owner) return false
     let best: ReadyCandidate | undefined
     try {
       best = await this.#find('best')

@@ -17,7 +17,9 @@ export interface ElectionUnderLaw {
   readonly healthy: boolean
   start(): void
   resign(): Promise<void>
-  stop(): Promise<void>
+  transferTo(to: string): Promise<{ readonly owner: string; readonly term: bigint }>
+  candidates(): Promise<readonly { readonly owner: string; readonly rank: number }[]>
+  stop(options?: { readonly transfer?: string }): Promise<void>
   leader(): Promise<ReportedLeader | undefined>
   observe(signal?: AbortSignal): AsyncIterable<ReportedLeader | undefined>
 }
@@ -28,6 +30,7 @@ export interface ElectionLawOptions {
   readonly metadata?: Readonly<Record<string, string>>
   readonly resignPause?: number
   readonly stopTimeout?: number
+  readonly rank?: number
 }
 
 type Trial = RecipeTrial<ElectionUnderLaw, ElectionLawOptions>
@@ -74,6 +77,17 @@ async function untilTakenOver(trial: Trial, next: ElectionUnderLaw, last: Electi
     assert(!(next.isLeader && last.isLeader), 'two lead at once')
     return next.isLeader
   })
+}
+
+/** Lets time pass until the leader finds these candidates, the best first. */
+async function untilReady(trial: Trial, leader: ElectionUnderLaw, candidates: readonly Candidate[]): Promise<void> {
+  const owners = candidates.map(({ place }) => place.leaseOptions.owner)
+  let ready: readonly string[] = []
+  for (let looks = 0; looks < 100 && ready.join() !== owners.join(); looks += 1) {
+    await trial.pass(trial.ttl / 50)
+    ready = (await trial.during(leader.candidates())).map(({ owner }) => owner)
+  }
+  assert.deepEqual(ready, owners)
 }
 
 /** The laws get a work for the terms of one candidate. */
@@ -236,6 +250,51 @@ export const leaderElectionLaws = [
       work.only.end()
       await trial.until('a new term begins', () => work.calls.length === 2)
       work.calls[1]?.end()
+    },
+  }),
+  ...lawsOf(['metadata', 'list', 'change'], {
+    async 'a transfer passes the leadership on in one step, to the candidate that was asked for'(trial, work) {
+      const first = await leading(trial, { work, rank: 0, stopTimeout: 3 * trial.ttl })
+      const second = await candidate(trial, { rank: 1 })
+      const third = await candidate(trial, { rank: 2 })
+      await untilReady(trial, first.election, [third, second])
+      const { term } = first.election
+      const transferred = first.election.transferTo(second.place.leaseOptions.owner)
+      await trial.until('the work is to end', () => work.only.held.signal.aborted)
+      await trial.pass(trial.ttl / 10)
+      assert.deepEqual([first.election.isLeader, second.election.isLeader], [true, false])
+      work.only.end()
+      const next = await trial.during(transferred)
+      assert.equal(first.election.isLeader, false)
+      assert.equal(next.owner, second.place.leaseOptions.owner)
+      assert(term !== undefined && next.term > term)
+      await untilTakenOver(trial, second.election, first.election)
+      assert.deepEqual([second.election.term, third.election.isLeader], [next.term, false])
+    },
+    async 'a leader that stops with a transfer leaves the leadership to the best candidate'(trial) {
+      const first = await leading(trial, { rank: 0 })
+      const second = await candidate(trial, { rank: 1 })
+      const third = await candidate(trial, { rank: 2 })
+      await untilReady(trial, first.election, [third, second])
+      await trial.during(first.election.stop({ transfer: 'best' }))
+      await untilTakenOver(trial, third.election, first.election)
+      assert.equal(second.election.isLeader, false)
+    },
+    async 'without a candidate, a transfer is refused and the leader stays'(trial) {
+      const { election } = await leading(trial, { rank: 0 })
+      const { term } = election
+      await trial.pass(trial.ttl / 10)
+      await assert.rejects(trial.during(election.transferTo('best')), { name: 'LeaseConflictError' })
+      assert.equal(election.term, term)
+    },
+    async 'the best candidate that is ready is next when the leader resigns'(trial) {
+      const first = await leading(trial, { rank: 0, resignPause: 2 * trial.ttl })
+      const second = await candidate(trial, { rank: 1 })
+      const third = await candidate(trial, { rank: 2 })
+      await untilReady(trial, first.election, [third, second])
+      await trial.during(first.election.resign())
+      await untilTakenOver(trial, third.election, first.election)
+      assert.equal(second.election.isLeader, false)
     },
   }),
   ...lawsOf(['metadata'], {

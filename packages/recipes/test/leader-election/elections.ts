@@ -8,6 +8,8 @@ export class Elections {
   fault: string | undefined
   /** How many terms ended by a loss, and how many were given up. */
   readonly ends = { lost: 0, resigned: 0 }
+  /** How many terms were transferred to another candidate. */
+  transfers = 0
   /** How many changes observers saw. */
   changes = 0
   readonly #owners = new Map<bigint, string>()
@@ -33,6 +35,11 @@ export class Elections {
     if (term <= this.#latest) this.fault ??= `term ${term} of ${owner} began after term ${this.#latest}`
     this.#latest = term
     this.#owners.set(term, owner)
+  }
+
+  onTransferred(last: bigint, next: bigint): void {
+    this.transfers += 1
+    if (next <= last) this.fault ??= `term ${last} was transferred as term ${next}`
   }
 
   onEnded(how: 'lost' | 'resigned'): void {

@@ -1,3 +1,4 @@
+import { LeaseError } from '@leasehold/core'
 import { type Leader, LeaderElection } from '@leasehold/recipes'
 import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/simulator'
 import { Elections } from './elections.js'
@@ -40,6 +41,7 @@ async function campaign(process: SimulatedProcess, candidacy: Candidacy, ttl: nu
     resignPause: ttl * random.magnitude(-6, -2),
     stopTimeout: 3 * ttl,
     ...(random.chance(0.8) ? { onElected } : {}),
+    ...(canTransfer(process) ? { rank: () => Math.floor(3 * random.between(0, 1)), preempt: random.chance(0.1) } : {}),
   })
   election.on('elected', (term) => elections.onElected(term, owner))
   election.on('lost', () => elections.onEnded('lost'))
@@ -48,8 +50,9 @@ async function campaign(process: SimulatedProcess, candidacy: Candidacy, ttl: nu
   const observing = random.chance(OBSERVERS) ? observe(election, candidacy, elections) : undefined
   election.start()
   if (random.chance(0.3)) await resignAfter(process, election, Math.min(duration, 3 * ttl) / 2)
-  await sleep(duration)
-  await election.stop()
+  if (canTransfer(process)) await transferWithin(process, election, elections, Math.min(duration, 4 * ttl))
+  else await sleep(duration)
+  await election.stop(canTransfer(process) && random.chance(0.5) ? { transfer: 'best' } : {})
   if (works > 0) elections.fault ??= `the work of ${owner} went on after stop had resolved`
   await observing
   candidacy.election = undefined
@@ -58,6 +61,33 @@ async function campaign(process: SimulatedProcess, candidacy: Candidacy, ttl: nu
 async function resignAfter({ sleep }: SimulatedProcess, election: LeaderElection, pause: number): Promise<void> {
   await sleep(pause)
   await election.resign()
+}
+
+function canTransfer({ store }: SimulatedProcess): boolean {
+  return store.list !== undefined && store.change !== undefined && store.limits.metadata !== 0
+}
+
+/** Transfers the leadership a few times, whenever this process leads. */
+async function transferWithin(
+  { random, sleep }: SimulatedProcess,
+  election: LeaderElection,
+  elections: Elections,
+  duration: number,
+): Promise<void> {
+  for (let left = duration; left > 0; ) {
+    const pause = Math.min(left, duration * random.magnitude(-3, 0))
+    await sleep(pause)
+    left -= pause
+    if (!election.isLeader || election.term === undefined) continue
+    const { term } = election
+    try {
+      const next = await election.transferTo('best')
+      elections.onTransferred(term, next.term)
+    } catch (error) {
+      // No candidate, a loss, or an unknown outcome.
+      if (!(error instanceof LeaseError)) elections.fault ??= `a transfer failed with ${error}`
+    }
+  }
 }
 
 async function observe(election: LeaderElection, candidacy: Candidacy, elections: Elections): Promise<void> {

@@ -25,6 +25,7 @@ describe('no two terms at once, and no other rule is broken', () => {
     expect(sum(({ terms }) => terms)).toBeGreaterThan(3 * SCHEDULES)
     expect(sum(({ ends }) => ends.lost)).toBeGreaterThan(SCHEDULES / 2)
     expect(sum(({ ends }) => ends.resigned)).toBeGreaterThan(SCHEDULES)
+    expect(sum(({ transfers }) => transfers)).toBeGreaterThan(SCHEDULES / 2)
     expect(sum(({ changes }) => changes)).toBeGreaterThan(2 * SCHEDULES)
   })
 })
