@@ -6,11 +6,13 @@ import {
   LeaseLostError,
   type LeaseStore,
   LeaseTimeoutError,
+  type Metadata,
   readLease,
   type StoreLease,
 } from '@leasehold/core'
 import {
   checkFault,
+  checkMetadata,
   createGrantId,
   Deferred,
   faultOfLimit,
@@ -35,7 +37,7 @@ import {
   type ReadyCandidate,
   readyCandidates,
 } from './candidates.js'
-import { type Leader, leaderOf } from './leader.js'
+import { hasChosen, type Leader, leaderOf, ofLeader, withSuccessor } from './leader.js'
 import { type CheckedOptions, checkedOptions, type LeaderElectionOptions } from './leader-election-options.js'
 import { type ObserverEnvironment, observeLeader } from './observe-leader.js'
 import { prepared } from './preparation.js'
@@ -73,9 +75,6 @@ interface Transfer {
   readonly outcome: Deferred<TransferredTerm>
 }
 
-/** The key in the metadata of a leader that chose its successor, with the owner: that one does not pass the leadership on. */
-const CHOSEN = 'chosen'
-
 /** A leader leads for weeks: core would warn of a lease that is held for long without `maxHold`. Milliseconds. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 
@@ -107,6 +106,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   #term: TermRun | undefined
   /** Settles when the work of the term has ended and the lease was released. */
   #leading: Promise<unknown> | undefined
+  readonly #metadata: Metadata
   readonly #candidacy: Candidacy | undefined
   #transfer: Transfer | undefined
   /** Whether `stop` transfers the leadership: this process does not campaign again. */
@@ -134,6 +134,8 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     const onConfirmed = (): void => {
       this.#expiresAt = clock.now() + timeouts.heartbeatTimeout
     }
+    this.#metadata = checked.advertise ? ofLeader(owner, checked.metadata) : checked.metadata
+    checkMetadata(this.#metadata, this.#details, store.limits.metadata)
     if (checked.advertise) this.#candidacy = this.#createCandidacy(store, options)
     this.watch(this.#lease).on('acquired', onConfirmed).on('renewed', onConfirmed)
   }
@@ -276,7 +278,8 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   /** Waits for a term, and leads. Resolves with the pause before the next campaign, in milliseconds. */
   async #campaignOnce(): Promise<number> {
     const lease = this.#lease
-    const { metadata, resignPause = this.#usualPause } = this.#options
+    const { resignPause = this.#usualPause } = this.#options
+    const metadata = this.#metadata
     let onLost = (_lost: LeaseLost): unknown => undefined
     try {
       // `metadata` is given even if it is empty: the metadata of the last leader must not stay.
@@ -388,7 +391,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     // It may be settled after the caller has gone.
     outcome.promise.catch(() => {})
     this.#transfer = { to, candidate, since: this.clock.now(), outcome }
-    if (to !== 'best') await this.#markChosen(to)
+    if (to !== 'best' || this.#candidacy === undefined) await this.#markChosen(to)
     this.#endTerm()
     await this.#withinLimit(this.#leading, timeout)
     return await outcome.promise
@@ -396,8 +399,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
 
   /** The successor that was chosen would pass the leadership on to a better candidate. If this fails, it may do so. */
   async #markChosen(to: string): Promise<void> {
-    const marked = { ...this.#options.metadata, [CHOSEN]: to }
-    await this.#lease.update(marked).catch(() => false)
+    await this.#lease.update(withSuccessor(this.owner, this.#options.metadata, to)).catch(() => false)
   }
 
   async #find(to: string): Promise<ReadyCandidate | undefined> {
@@ -418,7 +420,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
    */
   async #passOn(): Promise<boolean> {
     const candidacy = this.#candidacy
-    if (candidacy === undefined || this.#lease.previous?.[CHOSEN] === this.owner) return false
+    if (candidacy === undefined || hasChosen(this.#lease.previous, this.owner)) return false
     let best: ReadyCandidate | undefined
     try {
       best = await this.#find('best')

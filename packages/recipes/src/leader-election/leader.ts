@@ -6,8 +6,35 @@ export interface Leader {
   readonly owner: string
   /** The number of the term: the fencing token of its lease. Larger for every later term. */
   readonly term: bigint
-  /** As the leader gave it, such as its address. */
+  /** As the leader gave it, such as its address. Empty for a moment after a transfer. */
   readonly metadata: Metadata
+}
+
+/** The key of the metadata that says whose they are: after a transfer, the record has those of the last leader for a moment. */
+const OF = 'election.leader'
+
+/** The key with which a leader says whom it chose: that one does not pass the leadership on to a better candidate. */
+const CHOSEN = 'election.successor'
+
+/** The metadata of a leader that may transfer its leadership. */
+export function ofLeader(owner: string, metadata: Metadata): Metadata {
+  return { ...metadata, [OF]: owner }
+}
+
+/** The metadata of a leader that has chosen its successor. */
+export function withSuccessor(owner: string, metadata: Metadata, successor: string): Metadata {
+  return { ...ofLeader(owner, metadata), [CHOSEN]: successor }
+}
+
+/** Whether the last leader, with these metadata, chose this successor. */
+export function hasChosen(previous: Metadata | undefined, owner: string): boolean {
+  return previous?.[CHOSEN] === owner
+}
+
+/** The metadata as the leader gave them; empty while those of the new leader are not written yet. */
+function shownMetadata(owner: string, metadata: Metadata): Metadata {
+  const { [OF]: of, [CHOSEN]: _, ...shown } = withoutRecipe(metadata)
+  return of === undefined || of === owner ? shown : {}
 }
 
 /**
@@ -18,7 +45,9 @@ export function leaderOf(record: LeaseRecord | undefined, name: string, { kind }
   if (record === undefined) return undefined
   const { owner, fencingToken, metadata } = record
   checkRecipe('leader-election', metadata, { leaseName: name, ...(kind === undefined ? {} : { store: kind }) })
-  return isLocked(record) && owner !== '' ? { owner, term: fencingToken, metadata: withoutRecipe(metadata) } : undefined
+  return isLocked(record) && owner !== ''
+    ? { owner, term: fencingToken, metadata: shownMetadata(owner, metadata) }
+    : undefined
 }
 
 export function isSameLeader(one: Leader | undefined, other: Leader | undefined): boolean {

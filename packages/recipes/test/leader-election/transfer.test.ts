@@ -190,8 +190,8 @@ describe('transferTo', () => {
     const transferred = first.election.transferTo('best')
     await electorate.pass(30)
     const stopped = second.election.stop()
-    await Promise.all([electorate.during(transferred), electorate.during(stopped)])
-    await electorate.pass(INTERVAL)
+    await Promise.allSettled([electorate.during(transferred), electorate.during(stopped)])
+    await electorate.pass(3 * INTERVAL)
     expect(first.election.isLeader).toBe(true)
   })
 
@@ -207,6 +207,21 @@ describe('transferTo', () => {
     expect(await electorate.during(transferred)).toMatchObject({ owner: 'candidate-2' })
     await electorate.pass(10)
     expect(third.election.isLeader).toBe(true)
+  })
+
+  it('an observer never sees the new leader with the metadata of the last one', async () => {
+    const electorate = new Electorate()
+    const first = await electorate.lead({ rank: 0, metadata: { at: 'first' } })
+    let isSlow = false
+    const plan = () => (isSlow ? ({ kind: 'hang' } as const) : undefined)
+    electorate.start({ rank: 1, metadata: { at: 'second' } }, { plan })
+    await electorate.pass(10)
+    isSlow = true
+    await first.election.transferTo('best')
+    expect(await first.election.leader()).toEqual({ owner: 'candidate-1', term: 2n, metadata: {} })
+    isSlow = false
+    await electorate.pass(2 * INTERVAL)
+    expect(await first.election.leader()).toEqual({ owner: 'candidate-1', term: 2n, metadata: { at: 'second' } })
   })
 
   it('may come back: the last leader is a candidate again at once', async () => {
