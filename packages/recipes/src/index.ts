@@ -17,6 +17,7 @@ export {
   LeaseManager,
   type LeaseManagerEvents,
   type LeaseManagerOptions,
+  type ManagedAcquireOptions,
   type ProcessEachOptions,
 } from './lease-manager/lease-manager.js'
 export type { Lock, LockInfo, LockManagerSnapshot, LockMode, LockOptions } from './lock-manager/lock.js'

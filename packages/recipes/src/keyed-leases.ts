@@ -1,6 +1,7 @@
 import {
   type Clock,
   type CreateLeaseOptions,
+  LeaseConflictError,
   type LeaseRecord,
   LeaseSettings,
   type LeaseStore,
@@ -17,6 +18,12 @@ interface KeyedLeasesOptions extends CreateLeaseOptions {
   readonly name?: string | undefined
 }
 
+/** How the lease of one key differs from the others. */
+export interface OwnOptions {
+  readonly owner?: string | undefined
+  readonly heartbeatTimeout?: number | undefined
+}
+
 /** The leases of one owner on the keys of a recipe. All uses of a key share its lease, which is kept while it is used or held. */
 export class KeyedLeases {
   readonly store: LeaseStore
@@ -24,6 +31,7 @@ export class KeyedLeases {
   /** The settings of every lease, except for the name. */
   readonly settings: LeaseSettings
   readonly #name: string | undefined
+  readonly #options: CreateLeaseOptions
   readonly #environment: StoreLeaseEnvironment
   readonly #kept = new Map<string, { readonly lease: StoreLease; users: number }>()
   readonly #onCreated: (key: string, lease: StoreLease) => void
@@ -41,6 +49,7 @@ export class KeyedLeases {
     // A lease checks that the store admits the settings.
     this.settings = new StoreLease(settings, store, environment).settings
     this.#name = name
+    this.#options = leaseOptionsOf(options)
     this.#environment = environment
     this.#onCreated = onCreated
   }
@@ -62,8 +71,13 @@ export class KeyedLeases {
     return this.#name === undefined ? key : `${this.#name}/${key}`
   }
 
-  async use<T>(key: string, work: (lease: StoreLease) => Promise<T>): Promise<T> {
-    const used = this.#kept.get(key) ?? { lease: this.#create(key), users: 0 }
+  /**
+   * Rejects with a `LeaseConflictError` if the key is in use with another owner or ttl, and with a `LeaseConfigurationError` if
+   * they are not valid.
+   */
+  async use<T>(key: string, work: (lease: StoreLease) => Promise<T>, own: OwnOptions = {}): Promise<T> {
+    const used = this.#kept.get(key) ?? { lease: this.#create(key, own), users: 0 }
+    checkIsSame(used.lease, own)
     used.users += 1
     this.#kept.set(key, used)
     try {
@@ -82,8 +96,12 @@ export class KeyedLeases {
     return await readLease(this.store, name, { timeout, clock: this.clock, signal })
   }
 
-  #create(key: string): StoreLease {
-    const settings = new LeaseSettings({ ...this.settings, name: this.nameOf(key) })
+  #create(key: string, own: OwnOptions): StoreLease {
+    const name = this.nameOf(key)
+    const isUsual = own.owner === undefined && own.heartbeatTimeout === undefined
+    const settings = isUsual
+      ? new LeaseSettings({ ...this.settings, name })
+      : leaseParts('createLease', name, { ...this.#options, owner: this.settings.owner, ...definedOf(own) }).settings
     const lease = new StoreLease(settings, this.store, this.#environment)
     const forget = (): void => this.#forget(key)
     lease.on('released', forget).on('lost', forget)
@@ -95,4 +113,20 @@ export class KeyedLeases {
     const kept = this.#kept.get(key)
     if (kept?.users === 0 && !kept.lease.checkLease()) this.#kept.delete(key)
   }
+}
+
+function definedOf({ owner, heartbeatTimeout }: OwnOptions): OwnOptions {
+  return { ...(owner === undefined ? {} : { owner }), ...(heartbeatTimeout === undefined ? {} : { heartbeatTimeout }) }
+}
+
+function checkIsSame({ settings: { name, owner, timeouts } }: StoreLease, own: OwnOptions): void {
+  if (
+    (own.owner ?? owner) === owner &&
+    (own.heartbeatTimeout ?? timeouts.heartbeatTimeout) === timeouts.heartbeatTimeout
+  )
+    return
+  const message =
+    `lease '${name}' is in use here already, with owner '${owner}' and a heartbeatTimeout of ${timeouts.heartbeatTimeout} ms: ` +
+    'release it first, or use the same'
+  throw new LeaseConflictError(message, { leaseName: name, owner })
 }

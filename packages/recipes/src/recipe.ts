@@ -174,6 +174,13 @@ export abstract class Recipe<Events extends RecipeEvents & Record<keyof Events, 
     throw new LeaseTimeoutError(message, { ...this.#details, cause })
   }
 
+  /** @internal Why the recipe is unhealthy, if the store has failed for longer than `longest` milliseconds. */
+  protected outageAilment(longest: number): string | undefined {
+    const { duration } = this.outage
+    if (duration <= longest) return undefined
+    return `${this.#subject}: the store cannot be reached, or refuses it, for ${Math.round(duration / 1_000)} s now`
+  }
+
   #emit(event: string, args: readonly unknown[]): void {
     for (const listener of this.#emitter.listeners(event)) {
       callGuarded(

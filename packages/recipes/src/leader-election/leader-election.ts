@@ -1,6 +1,8 @@
 import {
   type AcquireOptions,
   createLease,
+  type Health,
+  healthOf,
   LeaseConflictError,
   type LeaseLost,
   LeaseLostError,
@@ -16,6 +18,8 @@ import {
   createGrantId,
   Deferred,
   faultOfLimit,
+  health,
+  healthFrom,
   heldOf,
   keepAlive,
   keptAlive,
@@ -161,6 +165,20 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   get healthy(): boolean {
     if (this.#term !== undefined) return this.clock.now() < this.#expiresAt
     return this.outage.duration <= this.#environment.timeouts.heartbeatTimeout
+  }
+
+  /**
+   * See `healthOf`: unhealthy with its lease, while the work of a term goes on that is not valid any more, and when the store
+   * has failed for longer than a ttl. `healthy` is more patient: it waits until another process may lead.
+   */
+  [health](): Health {
+    const { isLeader, term, owner } = this
+    const number = this.#term?.number
+    const late = number !== undefined && !isLeader
+    const work = `election '${this.name}': term ${number} is not valid any more, and its work goes on: end it when its signal aborts`
+    const outage = this.outageAilment(this.#environment.timeouts.heartbeatTimeout)
+    const reason = late ? work : (healthOf(this.#lease).reason ?? outage)
+    return healthFrom(reason, { owner, isLeader, ...(term === undefined ? {} : { term: String(term) }) })
   }
 
   /**

@@ -43,6 +43,14 @@ export interface LeaseManagerOptions extends Omit<RecipeOptions, 'name'> {
   readonly concurrency?: number | undefined
 }
 
+/** The options of `acquireWithAutoRenew` and `claimFirst`. */
+export interface ManagedAcquireOptions extends AcquireOptions {
+  /** The owner of this lease; that of the manager unless given. */
+  readonly owner?: string | undefined
+  /** The ttl of this lease, in milliseconds; that of the manager unless given. What was derived from it is derived again. */
+  readonly heartbeatTimeout?: number | undefined
+}
+
 /** The options of `processEach`. */
 export interface ProcessEachOptions<J> {
   /** How many jobs this process does at the same time; 1 unless given. */
@@ -115,24 +123,32 @@ export class LeaseManager extends Recipe<LeaseManagerEvents> {
 
   /**
    * Acquires the lease on a name and renews it until `release`, `stop` or its loss. Resolves with the lease, or with
-   * `undefined` if someone else has it, for longer than `wait`. Rejects as `acquire` of a lease does.
+   * `undefined` if someone else has it, for longer than `wait`. Rejects as `acquire` of a lease does, and with a
+   * `LeaseConflictError` if this manager uses the name already, with another owner or ttl.
    */
-  async acquireWithAutoRenew(name: string, options: AcquireOptions = {}): Promise<StoreLease | undefined> {
+  async acquireWithAutoRenew(
+    name: string,
+    { owner, heartbeatTimeout, ...options }: ManagedAcquireOptions = {},
+  ): Promise<StoreLease | undefined> {
     const { preempt: _, ...withoutPreempt } = options
     const { wait = 0 } = options
     checkFault(faultOfLimit('wait', wait), { leaseName: name })
     const { clock } = this.#leases
     const startedAt = clock.now()
     this.throwIfStopped()
-    return await this.#leases.use(name, async (lease) => {
-      // Only the first request counts towards `concurrency`: a wait takes few requests, and must not hold up others.
-      const once = wait > 0 ? { ...withoutPreempt, wait: 0 } : options
-      if (await this.#inFlight.run(() => lease.acquire(once))) return lease
-      const left = wait - (clock.now() - startedAt)
-      if (left > 0 && (await lease.acquire({ ...options, wait: left }))) return lease
-      this.throwIfStopped()
-      return undefined
-    })
+    return await this.#leases.use(
+      name,
+      async (lease) => {
+        // Only the first request counts towards `concurrency`: a wait takes few requests, and must not hold up others.
+        const once = wait > 0 ? { ...withoutPreempt, wait: 0 } : options
+        if (await this.#inFlight.run(() => lease.acquire(once))) return lease
+        const left = wait - (clock.now() - startedAt)
+        if (left > 0 && (await lease.acquire({ ...options, wait: left }))) return lease
+        this.throwIfStopped()
+        return undefined
+      },
+      { owner, heartbeatTimeout },
+    )
   }
 
   /**
@@ -140,11 +156,11 @@ export class LeaseManager extends Recipe<LeaseManagerEvents> {
    * holds or asks for, so that each call gets a name of its own. Resolves with `undefined` if all are taken, for longer
    * than `wait`. Rejects with the error of a name if it got no other.
    */
-  claimFirst(names: Iterable<string>, options: AcquireOptions = {}): Promise<StoreLease | undefined> {
+  claimFirst(names: Iterable<string>, options: ManagedAcquireOptions = {}): Promise<StoreLease | undefined> {
     return keptAlive(this.#leases.clock, this.#claimFirst(names, options))
   }
 
-  async #claimFirst(names: Iterable<string>, options: AcquireOptions): Promise<StoreLease | undefined> {
+  async #claimFirst(names: Iterable<string>, options: ManagedAcquireOptions): Promise<StoreLease | undefined> {
     const asked = [...names]
     const { wait = 0, signal } = options
     checkFault(faultOfLimit('wait', wait) ?? faultOfSignal(signal))

@@ -2,6 +2,8 @@ import {
   type Clock,
   type CreateLeaseOptions,
   createLease,
+  type Health,
+  healthOf,
   LeaseLostError,
   type LeaseStore,
   LeaseTimeoutError,
@@ -90,6 +92,10 @@ export class Assignment {
 
   get state(): 'claiming' | 'held' | 'draining' | 'lost' {
     return this.#state
+  }
+
+  get health(): Health {
+    return healthOf(this.#lease)
   }
 
   /** Gives the partition up: a claim at once, a held partition when its work has ended, or has had its time. */

@@ -2,6 +2,8 @@ import {
   type Clock,
   type CreateLeaseOptions,
   createLease,
+  type Health,
+  healthOf,
   isLocked,
   type LeaseStore,
   listLeases,
@@ -59,6 +61,10 @@ export class Membership {
   /** Whether this worker is a member now. */
   get isMember(): boolean {
     return this.#lease?.checkLease() === true
+  }
+
+  get health(): Health | undefined {
+    return this.#lease && healthOf(this.#lease)
   }
 
   /** Takes a free place. Resolves with whether this worker is a member now. */

@@ -1,5 +1,5 @@
-import { createLease, LeaseConfigurationError, type LeaseStore, TimeoutSettings } from '@leasehold/core'
-import { checkFault, checkWork, faultOfInterval, logSafely, roomOf } from '@leasehold/core/internal'
+import { createLease, type Health, LeaseConfigurationError, type LeaseStore, TimeoutSettings } from '@leasehold/core'
+import { checkFault, checkWork, faultOfInterval, health, healthFrom, logSafely, roomOf } from '@leasehold/core/internal'
 import { checkLeaseName } from '@leasehold/core/store'
 import { checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store-kit'
 import { InFlight } from '../in-flight.js'
@@ -65,6 +65,7 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
   readonly owner: string
   readonly #options: PartitionGroupOptions
   readonly #operationTimeout: number
+  readonly #ttl: number
   readonly #membership: Membership
   readonly #context: AssignmentContext
   /** The claims and the partitions of this worker, by partition: the oldest first. */
@@ -88,6 +89,7 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
     checkOptions(store, { ...options, rebalanceInterval }, timeouts)
     this.#options = options
     this.#operationTimeout = timeouts.operationTimeout
+    this.#ttl = timeouts.heartbeatTimeout
     // One owner for all leases of this worker.
     this.owner = createLease(store, name, leaseOptionsOf(options)).settings.owner
     const leaseOptions = { ...leaseOptionsOf(options), owner: this.owner }
@@ -114,6 +116,16 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
   get assigned(): readonly number[] {
     const { held, draining } = this.#share
     return [...held, ...draining].sort((one, other) => one - other)
+  }
+
+  /**
+   * See `healthOf`: unhealthy with the first unhealthy lease, while work that lost its partition goes on, and when the store
+   * has failed for longer than a ttl.
+   */
+  [health](): Health {
+    const subjects = [this.#membership.health, ...[...this.#assignments.values()].map((one) => one.health)]
+    const reason = subjects.find((one) => one?.healthy === false)?.reason ?? this.outageAilment(this.#ttl)
+    return healthFrom(reason, { owner: this.owner, assigned: this.assigned, isMember: this.#membership.isMember })
   }
 
   /** @internal The first partitions come a round after the start, when the worker has seen the others. */

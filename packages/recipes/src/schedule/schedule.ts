@@ -1,4 +1,6 @@
 import {
+  type Health,
+  healthOf,
   isLocked,
   LeaseConfigurationError,
   type LeaseRecord,
@@ -6,7 +8,7 @@ import {
   readLease,
   type StoreLease,
 } from '@leasehold/core'
-import { Alarm, guardRandom, logSafely, roomOf } from '@leasehold/core/internal'
+import { Alarm, guardRandom, health, healthFrom, logSafely, roomOf } from '@leasehold/core/internal'
 import { systemRandom } from '@leasehold/core/store-kit'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
@@ -79,6 +81,10 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
   readonly #wishes: Wishes
   /** When the last run by hand of this instance was started and was over, by its wall clock. */
   #byHand = { start: Number.NEGATIVE_INFINITY, end: Number.NEGATIVE_INFINITY }
+  /** The last tick that this instance came to too late, until it attends to the next one. */
+  #missed: number | undefined
+  /** The tick that this instance could not decide on so far, and since when, on its clock. */
+  #undecided: { readonly due: number; readonly since: number } | undefined
   /** The tick in the first record that was seen: the deployment before may have left it. */
   #firstTick: number | undefined
   #hasReportedPlan = false
@@ -118,6 +124,28 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
       alarm: this.#alarm,
       onPause: (pause) => (pause === undefined ? this.emit('resumed') : this.emit('paused', pause)),
     })
+  }
+
+  /**
+   * See `healthOf`: unhealthy with its lease, after a tick that this instance came to too late, while a due tick cannot be
+   * decided, because the store fails or another holder has the lease, and when the store has failed for longer than a ttl.
+   */
+  [health](): Health {
+    const subject = `schedule '${this.#options.name}'`
+    const undecided = this.#undecided
+    const isLate = undecided !== undefined && this.clock.now() - undecided.since > this.#lateness
+    const [missed, waiting] = [dateText(this.#missed), dateText(isLate ? undecided.due : undefined)]
+    const reasons = [
+      healthOf(this.#lease).reason,
+      missed && `${subject}: this instance came too late to the tick of ${missed}, and left it out`,
+      waiting && `${subject}: the tick of ${waiting} is due, and it is not known whether an instance has run it`,
+      this.outageAilment(this.#lease.settings.timeouts.heartbeatTimeout),
+    ]
+    const details = { next: dateText(this.#table.next(this.#wall())), missed, undecided: waiting }
+    return healthFrom(
+      reasons.find((reason) => reason !== undefined),
+      JSON.parse(JSON.stringify(details)),
+    )
   }
 
   /** Pauses the schedule for all instances: see `ScheduleControl.pause`. */
@@ -215,6 +243,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
       const now = this.#wall()
       const due = Math.max(this.#table.latest(now) ?? next, next)
       if (isSkipping && now - this.#couldRun(due) > this.#lateness) {
+        this.#missed = due
         after = due
         continue
       }
@@ -231,10 +260,18 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
   async #decide(first: number, isCatchUp: boolean): Promise<{ readonly last: number; readonly fate: string }> {
     let due = first
     let isOverrun = false
+    this.#undecided = { due, since: this.clock.now() }
     while (!this.stopping.aborted) {
       const fate = await this.#try(due, isOverrun, isCatchUp)
-      if (fate === 'ran' || fate === 'decided' || fate === 'skipped' || fate === 'withheld') return { last: due, fate }
-      if (fate === 'overrun') isOverrun = true
+      if (fate === 'ran' || fate === 'decided' || fate === 'skipped' || fate === 'withheld') {
+        this.#missed = this.#undecided = undefined
+        return { last: due, fate }
+      }
+      if (fate === 'overrun') {
+        isOverrun = true
+        // The run before takes its time: the tick waits for it.
+        this.#undecided = { due, since: this.clock.now() }
+      }
       if (!this.#keepsTicks && this.#wall() - first > this.#lateness) break
       await this.#pause(this.#patience)
       const latest = this.#table.latest(this.#wall())
@@ -242,6 +279,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
       due = latest
       isOverrun = false
     }
+    this.#undecided = undefined
     return { last: due, fate: 'undecided' }
   }
 
@@ -388,4 +426,8 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     logSafely(this.logger, 'warn', message)
     this.emit('differs', plan)
   }
+}
+
+function dateText(instant: number | undefined): string | undefined {
+  return instant === undefined ? undefined : new Date(instant).toISOString()
 }
