@@ -101,10 +101,12 @@ export class SingleFlight extends Recipe {
       signal?.throwIfAborted()
       this.throwIfStopped()
       const known = this.#keys.use(key).known
-      const found = known !== undefined && isUsable(known, request) ? known : await this.#join(key, request, signal)
-      if (found === undefined) continue
-      if (found.state === 'stale') this.#refreshBehind(key, request)
-      return found.value as T
+      if (known !== undefined && isUsable(known, request)) {
+        if (known.state === 'stale') this.#refreshBehind(key, request)
+        return known.value as T
+      }
+      const found = await this.#join(key, request, signal)
+      if (found !== undefined) return found.value as T
     }
   }
 
@@ -158,7 +160,10 @@ export class SingleFlight extends Recipe {
     const flight = isJoining ? underWay : this.#start(key, request, false)
     await flight.join(signal === undefined ? {} : { signal }).promise
     const { found } = flight
-    return found === undefined || flight.request === request || request.accepts(found.value) ? found : undefined
+    if (found === undefined || (flight.request !== request && !request.accepts(found.value))) return undefined
+    // A value that was refreshed just now is not refreshed again for this caller, even if it is stale already.
+    if (!flight.hasBegun && found.state === 'stale') this.#refreshBehind(key, request)
+    return found
   }
 
   #refreshBehind(key: string, request: FlightRequest): void {

@@ -90,7 +90,8 @@ export const singleFlightLaws = [
       const look = async (): Promise<void> => {
         value = (await one.read(trial.name))?.value
       }
-      while (value !== 'new') {
+      for (let looks = 0; value !== 'new'; looks += 1) {
+        assert(looks < 250, 'the value is not refreshed')
         await trial.during(look())
         await trial.pass(trial.ttl / 50)
       }

@@ -100,6 +100,17 @@ describe('a value', () => {
     expect(refreshes.length).toBe(2)
   })
 
+  it('that is stale as soon as it is made is not refreshed again for the caller that made it', async () => {
+    const { clock, create, refresh, refreshes, settled } = createPlace()
+    const [flight, stale] = [create(), { freshFor: 0, staleFor: 60_000 }]
+    expect(await settled(flight.get('key', refresh, stale))).toEqual({ n: 1 })
+    await clock.advance(5_000)
+    expect(refreshes.length).toBe(1)
+    expect(await flight.get('key', refresh, stale)).toEqual({ n: 1 })
+    await clock.advance(5_000)
+    expect(refreshes.length).toBe(2)
+  })
+
   it('has the times that functions take from it', async () => {
     const { clock, create, settled } = createPlace()
     const flight = create()
