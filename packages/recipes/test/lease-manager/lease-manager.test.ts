@@ -49,20 +49,29 @@ describe('a LeaseManager', () => {
     expect(lease?.settings).toMatchObject({ name: 'tenants/a', owner: 'tenant 7' })
     expect(lease?.settings.timeouts.heartbeatTimeout).toBe(60_000)
     expect(usual?.settings.owner).toBe('me')
-    expect(lease?.settings.timeouts.heartbeatInterval).toBe(6 * (usual?.settings.timeouts.heartbeatInterval ?? 0))
+    expect(lease?.settings.timeouts.heartbeatInterval).toBe(6_000)
     expect(manager.names).toEqual(['a', 'b'])
     await expect(manager.acquireWithAutoRenew('a')).resolves.toBe(lease)
     const other = manager.acquireWithAutoRenew('a', { owner: 'tenant 8' })
     await expect(other).rejects.toThrow(/lease 'tenants\/a' is in use here already, with owner 'tenant 7'/)
-    await expect(manager.acquireWithAutoRenew('a', { heartbeatTimeout: 5_000 })).rejects.toMatchObject({ code: 'conflict' })
+    await expect(manager.acquireWithAutoRenew('a', { heartbeatTimeout: 5_000 })).rejects.toMatchObject({
+      code: 'conflict',
+    })
     expect(await settled(clock, manager.release('a'))).toBe(true)
     expect((await settled(clock, manager.acquireWithAutoRenew('a')))?.settings.owner).toBe('me')
   })
 
   it('sends nothing for an owner or a ttl that is not valid', async () => {
     const { manager, calls } = managerOver()
-    for (const own of [{ owner: '' }, { owner: 7 as never }, { heartbeatTimeout: -1 }, { heartbeatTimeout: 'x' as never }]) {
-      await expect(manager.acquireWithAutoRenew('a', own)).rejects.toMatchObject({ name: /Lease(Configuration|Name)Error/ })
+    for (const own of [
+      { owner: '' },
+      { owner: 7 as never },
+      { heartbeatTimeout: -1 },
+      { heartbeatTimeout: 'x' as never },
+    ]) {
+      await expect(manager.acquireWithAutoRenew('a', own)).rejects.toMatchObject({
+        name: /Lease(Configuration|Name)Error/,
+      })
     }
     expect(calls).toEqual([])
   })
