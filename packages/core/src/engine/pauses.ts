@@ -1,3 +1,4 @@
+import { pauseAfterFailure } from '../objective/retry-pause.js'
 import type { LeaseRecord } from '../store/lease-record.js'
 import { backoff, outageBackoff } from '../store-kit/backoff.js'
 import type { LeaseRules } from './lease-rules.js'
@@ -21,12 +22,6 @@ const LONGEST_ASKED = 60_000
 /** How long after its expiry a lease is asked for: the store's clock may be a little behind. Milliseconds. */
 const AFTER_EXPIRY = 5
 
-/** The shortest pause after a failed heartbeat or release, however little time is left. Milliseconds. */
-const SHORTEST_RETRY = 10
-
-/** The longest one, for a lease without expiry and heartbeats. Milliseconds. */
-const LONGEST_RETRY = 1_000 * 2 ** 16
-
 /**
  * The pause before a failed heartbeat is repeated. It leaves room for more attempts in the remaining validity, or for one
  * at least if the store has asked for a pause.
@@ -38,9 +33,8 @@ export function retryPause(
   random: () => number,
   asked = 0,
 ): number {
-  const first = Math.min(Math.max(rules.heartbeatInterval / 50, SHORTEST_RETRY), 1_000)
-  const longest = Math.max(Math.min(rules.heartbeatInterval / 2, remaining / 4, LONGEST_RETRY), SHORTEST_RETRY)
-  return Math.max(backoff(failures - 1, first, longest, random), Math.min(asked, remaining / 2))
+  const pause = pauseAfterFailure(rules.heartbeatInterval, failures, remaining, random)
+  return Math.max(pause, Math.min(asked, remaining / 2))
 }
 
 /** The pause of a waiter before it asks a failed store again: at least the pause that the store asked for. */

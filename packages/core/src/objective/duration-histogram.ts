@@ -1,0 +1,128 @@
+/** The lower end of the first bucket, in milliseconds. Shorter durations are in it too. */
+const LEAST = 0.05
+
+/** How many buckets a doubling of the duration has: each is 9 % wider than the one before. */
+const PER_OCTAVE = 8
+
+/** The last bucket begins at 15 hours. */
+const BUCKETS = 240
+
+/** If fewer durations than this exceed a value, their number is estimated from the durations below it. */
+const LEAST_EXCEEDING = 8
+
+/** From this many of the longest durations the tail is estimated. */
+const TAIL = 24
+
+/**
+ * How often each duration was seen, in buckets of logarithmic width: 2 KB, however many durations there are. Durations in
+ * milliseconds.
+ */
+export class DurationHistogram {
+  readonly #weights = new Float64Array(BUCKETS)
+  #count = 0
+  /** For each bucket, the weight of it and of all above; built when it is asked for. */
+  #above: Float64Array | undefined
+
+  /** How many durations were added, by their weights. */
+  get count(): number {
+    return this.#count
+  }
+
+  add(duration: number, weight = 1): void {
+    if (!(duration >= 0)) return
+    const bucket = bucketOf(duration)
+    this.#weights[bucket] = (this.#weights[bucket] ?? 0) + weight
+    this.#count += weight
+    this.#above = undefined
+  }
+
+  /** Weighs all that was added until now by `factor`, so that what is old counts less. */
+  fade(factor: number): void {
+    for (let bucket = 0; bucket < BUCKETS; bucket += 1) this.#weights[bucket] = (this.#weights[bucket] ?? 0) * factor
+    this.#count *= factor
+    this.#above = undefined
+  }
+
+  /** How many of the durations that were added exceed this one. */
+  above(duration: number): number {
+    const place = placeOf(duration)
+    const bucket = Math.min(Math.max(Math.floor(place), 0), BUCKETS - 1)
+    const within = Math.min(Math.max(place - bucket, 0), 1)
+    const sums = this.#sums()
+    return (sums[bucket + 1] ?? 0) + (1 - within) * (this.#weights[bucket] ?? 0)
+  }
+
+  /**
+   * How many durations in so many are expected to exceed this one. Where few or none did, the tail of those that are shorter
+   * is continued: it falls as a power of the duration (Hill's estimate of the exponent).
+   */
+  exceeding(duration: number): number {
+    const seen = this.above(duration)
+    if (seen >= LEAST_EXCEEDING || this.#count < 2 * LEAST_EXCEEDING) return seen
+    const tail = Math.min(TAIL, this.#count / 2)
+    const from = this.exceededBy(tail)
+    if (from >= duration) return seen
+    return this.above(from) * (from / duration) ** this.tailExponent(from)
+  }
+
+  /** The duration that this many of those that were added exceed. */
+  exceededBy(weight: number): number {
+    const sums = this.#sums()
+    for (let bucket = BUCKETS - 1; bucket >= 0; bucket -= 1) {
+      if ((sums[bucket] ?? 0) < weight) continue
+      const own = this.#weights[bucket] ?? 0
+      const within = own > 0 ? 1 - (weight - (sums[bucket + 1] ?? 0)) / own : 0
+      return LEAST * 2 ** ((bucket + Math.min(Math.max(within, 0), 1)) / PER_OCTAVE)
+    }
+    return 0
+  }
+
+  /** The duration that the given part (from 0 to 1) of those added did not exceed; 0 where none was added. */
+  quantile(part: number): number {
+    return this.#count === 0 ? 0 : this.exceededBy((1 - part) * this.#count)
+  }
+
+  /** With which power of the duration the number of those that exceed it falls, from this duration on. */
+  tailExponent(from: number): number {
+    let [weight, logs] = [0, 0]
+    for (let bucket = Math.max(Math.floor(placeOf(from)), 0); bucket < BUCKETS; bucket += 1) {
+      const middle = LEAST * 2 ** ((bucket + 0.5) / PER_OCTAVE)
+      const own = this.#weights[bucket] ?? 0
+      if (own === 0 || middle <= from) continue
+      weight += own
+      logs += own * Math.log(middle / from)
+    }
+    // All are in the bucket of `from`: the tail ends there.
+    return weight === 0 ? STEEPEST : Math.min(weight / logs, STEEPEST)
+  }
+
+  /** The durations from `from` on: the middle of each bucket, and its weight. */
+  *from(from: number): Generator<readonly [duration: number, weight: number]> {
+    for (let bucket = Math.max(Math.floor(placeOf(from)), 0); bucket < BUCKETS; bucket += 1) {
+      const weight = this.#weights[bucket] ?? 0
+      if (weight > 0) yield [LEAST * 2 ** ((bucket + 0.5) / PER_OCTAVE), weight]
+    }
+  }
+
+  #sums(): Float64Array {
+    if (this.#above !== undefined) return this.#above
+    const sums = new Float64Array(BUCKETS + 1)
+    for (let bucket = BUCKETS - 1; bucket >= 0; bucket -= 1) {
+      sums[bucket] = (sums[bucket + 1] ?? 0) + (this.#weights[bucket] ?? 0)
+    }
+    this.#above = sums
+    return sums
+  }
+}
+
+/** The largest exponent that buckets of this width can show. */
+const STEEPEST = 24
+
+/** The position of a duration among the buckets; its whole part is the number of the bucket. */
+function placeOf(duration: number): number {
+  return Math.log2(Math.max(duration, LEAST) / LEAST) * PER_OCTAVE
+}
+
+function bucketOf(duration: number): number {
+  return Math.min(Math.floor(placeOf(duration)), BUCKETS - 1)
+}

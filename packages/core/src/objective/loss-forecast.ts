@@ -1,0 +1,153 @@
+import { validityOf } from '../time/validity.js'
+import { pauseAfterFailure } from './retry-pause.js'
+import type { StoreExperience } from './store-experience.js'
+
+/** The durations of a lease, in milliseconds. */
+export interface LeaseTimes {
+  readonly heartbeatTimeout: number
+  readonly heartbeatInterval: number
+  readonly operationTimeout: number
+}
+
+/** How many false losses a year are to be expected, by their cause. */
+export interface LossForecast {
+  readonly total: number
+  /** All heartbeats of a validity failed or were slow, each by itself. */
+  readonly roundTrips: number
+  /** The store was silent for longer than the heartbeats could be repeated. */
+  readonly silences: number
+  /** The event loop was blocked. */
+  readonly lateness: number
+}
+
+export const YEAR = 365.25 * 86_400_000
+
+/** How much earlier than the interval a heartbeat is sent on average, because of its jitter: half of 5 %. */
+const MEAN_JITTER = 0.025
+
+/** What is shorter than this part of the validity does not count as late. */
+const LEAST_LATENESS = 0.02
+
+/** With this chance, and a smaller one, it makes no difference whether the next repetition fails. */
+const NEGLIGIBLE = 1e-15
+
+/** Instants in a validity that are told apart. */
+const STEPS = 512
+
+/** To continue a tail, so many silences must have been seen that chance does not explain. */
+const LEAST_SILENCES = 8
+
+/** The pauses between repetitions are those of the middle of their range. */
+const middle = (): number => 0.5
+
+/**
+ * How many times a year a lease with these durations is lost although its holder and its store live. `reserve`: how much
+ * earlier than usual its validity ends, in milliseconds.
+ */
+export function forecastLosses(times: LeaseTimes, experience: StoreExperience, reserve = 0): LossForecast {
+  const validity = validityOf(times.heartbeatTimeout) - reserve
+  const dueAt = Math.min(times.heartbeatInterval * (1 - MEAN_JITTER), validity)
+  const heartbeats = YEAR / dueAt
+  const chain = new AttemptChain(times, experience, validity)
+  const roundTrips = heartbeats * chain.lossChance(dueAt)
+  const lateness = heartbeats * latenessLosses(experience, chain, dueAt, validity)
+  const silences = silenceLosses(times, experience, validity - dueAt)
+  return { total: roundTrips + lateness + silences, roundTrips, silences, lateness }
+}
+
+/** The chance of a loss with a heartbeat that is sent late. */
+function latenessLosses(experience: StoreExperience, chain: AttemptChain, dueAt: number, validity: number): number {
+  const { lateness } = experience
+  if (lateness.count === 0) return 0
+  const room = validity - dueAt
+  let losses = lateness.exceeding(room)
+  for (const [late, weight] of lateness.from(LEAST_LATENESS * validity)) {
+    if (late < room) losses += weight * chain.lossChance(dueAt + late)
+  }
+  return losses / lateness.count
+}
+
+/** Silences a year that outlast all repetitions. `room`: from the first heartbeat that fails to the end of the validity. */
+function silenceLosses(times: LeaseTimes, experience: StoreExperience, room: number): number {
+  const { silences, chanceSilences, observed } = experience
+  if (observed === 0) return 0
+  const lasting = lastRepetition(times, experience, room)
+  return (Math.max(excessAt(lasting), 0) / observed) * YEAR
+
+  function excessAt(duration: number): number {
+    const seen = silences.above(duration)
+    const excess = seen - chanceSilences.above(duration)
+    if (seen >= LEAST_SILENCES) return excess
+    const base = longestKnown(experience, duration)
+    if (base === undefined) return excess
+    const known = silences.above(base) - chanceSilences.above(base)
+    return known * (base / duration) ** silences.tailExponent(base)
+  }
+}
+
+/** The longest duration, at most this one, that enough silences exceed beyond those of chance. */
+function longestKnown({ silences, chanceSilences }: StoreExperience, most: number): number | undefined {
+  const base = Math.min(silences.exceededBy(LEAST_SILENCES), most)
+  const [seen, expected] = [silences.above(base), chanceSilences.above(base)]
+  return base > 0 && seen >= LEAST_SILENCES - 1 && seen > 2 * expected ? base : undefined
+}
+
+/** When, after a heartbeat that failed, the last repetition is sent that can still be confirmed. */
+function lastRepetition(times: LeaseTimes, experience: StoreExperience, room: number): number {
+  const { heartbeatInterval, operationTimeout } = times
+  const usable = room - experience.roundTrip(0.5)
+  let silent = 0
+  for (let failures = 1; ; failures += 1) {
+    const left = room - silent - operationTimeout
+    const next = silent + operationTimeout + pauseAfterFailure(heartbeatInterval, failures, left, middle)
+    if (left <= 0 || next >= usable) break
+    silent = next
+  }
+  // Errors come soon, so that the last repetition is sent just before the end.
+  const share = experience.slowShare
+  return Math.max(share * silent + (1 - share) * usable, 1)
+}
+
+/** A heartbeat and its repetitions until the end of the validity, where each fails by itself. */
+class AttemptChain {
+  readonly #times: LeaseTimes
+  readonly #experience: StoreExperience
+  readonly #validity: number
+  readonly #chances = new Map<number, number>()
+  readonly #failed: number
+
+  constructor(times: LeaseTimes, experience: StoreExperience, validity: number) {
+    this.#times = times
+    this.#experience = experience
+    this.#validity = validity
+    this.#failed = experience.failedPart
+  }
+
+  /** The chance that neither the heartbeat sent at this instant nor a repetition is confirmed in time. */
+  lossChance(sentAt: number): number {
+    return this.#chance(sentAt, 1, 1)
+  }
+
+  #chance(sentAt: number, failures: number, reached: number): number {
+    const left = this.#validity - sentAt
+    if (left <= 0) return 1
+    if (reached < NEGLIGIBLE) return 0
+    const key = failures * (STEPS + 1) + Math.floor((sentAt / this.#validity) * STEPS)
+    const known = this.#chances.get(key)
+    if (known !== undefined) return known
+    const limit = Math.min(this.#times.operationTimeout, left)
+    const slow = this.#experience.slowerPart(limit)
+    const chance =
+      this.#repeated(sentAt + limit, slow, failures, reached) +
+      this.#repeated(sentAt + Math.min(this.#experience.failedTime, limit), this.#failed, failures, reached)
+    this.#chances.set(key, chance)
+    return chance
+  }
+
+  #repeated(failedAt: number, part: number, failures: number, reached: number): number {
+    if (part === 0) return 0
+    const left = this.#validity - failedAt
+    const pause = left <= 0 ? 0 : pauseAfterFailure(this.#times.heartbeatInterval, failures, left, middle)
+    return part * this.#chance(failedAt + pause, failures + 1, reached * part)
+  }
+}
