@@ -39,6 +39,9 @@ const PAUSES = 1.1
 /** A forecast below this part of the objective is good enough: then fewer heartbeats count for more. */
 const GOOD_ENOUGH = 0.1
 
+/** Durations are chosen for a reaction that takes this many times as long as the measured one, so that they last. */
+const MARGIN = 1.1
+
 /** How long after the expiry of a record a waiter asks again, in milliseconds. */
 const AFTER_EXPIRY = 5
 
@@ -65,6 +68,32 @@ export function chooseDurations(
   if (experience.attempts < LEAST_ATTEMPTS) return startingAdvice(objective, experience, limits)
   const best = bestOf(objective, experience, limits, reserveOf)
   return adviceFrom(best, objective, experience, limits, reserveOf)
+}
+
+/** Other durations are chosen if they lose less than this part of the leases. */
+const BETTER = 0.5
+
+/** Other durations are chosen if their ttl is longer by this part: the objective allows it. */
+const LONGER_TTL = 0.1
+
+/**
+ * The advice for durations that are used already: to keep them, unless others are clearly better from what is known now.
+ */
+export function reviseDurations(
+  times: LeaseTimes,
+  objective: LeaseObjective,
+  experience: StoreExperience,
+  limits: TtlLimits = anyTtl,
+  reserveOf: (ttl: number) => number = () => 0,
+): DurationAdvice {
+  const present = judgeDurations(times, objective, experience, limits, reserveOf)
+  if (present.forecast === undefined) return present
+  const best = chooseDurations(objective, experience, limits, reserveOf)
+  if (present.failover > objective.failover + 1 && best.failover < present.failover) return best
+  if (best.heartbeatTimeout > (1 + LONGER_TTL) * times.heartbeatTimeout) return best
+  const isGood = present.kept && present.forecast <= GOOD_ENOUGH * objective.falseLossesPerYear
+  const isBetter = best.forecast !== undefined && best.forecast < BETTER * present.forecast
+  return !isGood && isBetter ? best : present
 }
 
 /** The advice for durations that are used already, from what is known now. */
@@ -154,7 +183,7 @@ function* candidates(
 /** The longest ttl whose fail-over is within the bound, or the shortest that the store accepts. */
 function longestTtl(failover: number, part: number, experience: StoreExperience, limits: TtlLimits): number {
   const { ttls, extra } = limits.frees ?? { ttls: 1, extra: 0 }
-  const room = failover - reactionOf(experience) - extra
+  const room = failover - MARGIN * reactionOf(experience) - extra
   const polled = limits.observed === true ? part : 0
   const shortPolls = room / (ttls + polled)
   const ttl = part * shortPolls > LONGEST_POLL && polled > 0 ? (room - LONGEST_POLL) / ttls : shortPolls
@@ -188,7 +217,7 @@ function neededFailover(
   limits: TtlLimits,
   reserveOf: (ttl: number) => number,
 ): number | undefined {
-  let { failover } = objective
+  let failover = objective.failover * LONGER
   for (let tries = 0; tries < LONGEST_SEARCH; tries += 1) {
     const longer = { ...objective, failover }
     if (isKept(bestOf(longer, experience, limits, reserveOf), longer)) return failover

@@ -82,9 +82,13 @@ export class DurationHistogram {
     return this.#count === 0 ? 0 : this.exceededBy((1 - part) * this.#count)
   }
 
-  /** With which power of the duration the number of those that exceed it falls, from this duration on. */
-  tailExponent(from: number): number {
-    let [weight, logs] = [0, 0]
+  /**
+   * With which power of the duration the number of those that exceed it falls, from this duration on. `assumed`: the power
+   * that is assumed of few durations; it counts as much as `ASSUMED` of them.
+   */
+  tailExponent(from: number, assumed?: number): number {
+    let weight = assumed === undefined ? 0 : ASSUMED
+    let logs = assumed === undefined ? 0 : ASSUMED / assumed
     for (let bucket = Math.max(Math.floor(placeOf(from)), 0); bucket < BUCKETS; bucket += 1) {
       const middle = LEAST * 2 ** ((bucket + 0.5) / PER_OCTAVE)
       const own = this.#weights[bucket] ?? 0
@@ -114,6 +118,8 @@ export class DurationHistogram {
     return sums
   }
 }
+
+const ASSUMED = 4
 
 /** The largest exponent that buckets of this width can show. */
 const STEEPEST = 24

@@ -1,4 +1,5 @@
 import { validityOf } from '../time/validity.js'
+import type { DurationHistogram } from './duration-histogram.js'
 import { pauseAfterFailure } from './retry-pause.js'
 import type { StoreExperience } from './store-experience.js'
 
@@ -32,12 +33,17 @@ const LEAST_LATENESS = 0.02
 const NEGLIGIBLE = 1e-15
 
 /** Instants in a validity that are told apart. */
-const STEPS = 512
+const STEPS = 1_024
 
-/** To continue a tail, so many silences must have been seen that chance does not explain. */
-const LEAST_SILENCES = 8
+/** If fewer durations than this exceed one, their number is estimated from the shorter ones. */
+const ENOUGH = 8
 
-/** The pauses between repetitions are those of the middle of their range. */
+/** The powers with which the numbers of silences, and of late heartbeats, are assumed to fall while few were seen. */
+const SILENCES_FALL = 1
+const LATENESS_FALLS = 1.5
+
+/** The pauses between repetitions are random: these two numbers stand for all, as in Gauss's quadrature. */
+const draws: readonly (() => number)[] = [0.5 - Math.sqrt(1 / 12), 0.5 + Math.sqrt(1 / 12)].map((draw) => () => draw)
 const middle = (): number => 0.5
 
 /**
@@ -60,7 +66,7 @@ function latenessLosses(experience: StoreExperience, chain: AttemptChain, dueAt:
   const { lateness } = experience
   if (lateness.count === 0) return 0
   const room = validity - dueAt
-  let losses = lateness.exceeding(room)
+  let losses = continued(lateness, room, LATENESS_FALLS)
   for (const [late, weight] of lateness.from(LEAST_LATENESS * validity)) {
     if (late < room) losses += weight * chain.lossChance(dueAt + late)
   }
@@ -76,20 +82,21 @@ function silenceLosses(times: LeaseTimes, experience: StoreExperience, room: num
 
   function excessAt(duration: number): number {
     const seen = silences.above(duration)
-    const excess = seen - chanceSilences.above(duration)
-    if (seen >= LEAST_SILENCES) return excess
-    const base = longestKnown(experience, duration)
-    if (base === undefined) return excess
-    const known = silences.above(base) - chanceSilences.above(base)
-    return known * (base / duration) ** silences.tailExponent(base)
+    const base = Math.min(silences.exceededBy(Math.min(ENOUGH, silences.count / 2)), duration)
+    const [known, expected] = [silences.above(base), chanceSilences.above(base)]
+    // Chance explains the short ones.
+    if (seen >= ENOUGH || base >= duration || known <= 2 * expected + 1) return seen - chanceSilences.above(duration)
+    return (known - expected) * (base / duration) ** silences.tailExponent(base, SILENCES_FALL)
   }
 }
 
-/** The longest duration, at most this one, that enough silences exceed beyond those of chance. */
-function longestKnown({ silences, chanceSilences }: StoreExperience, most: number): number | undefined {
-  const base = Math.min(silences.exceededBy(LEAST_SILENCES), most)
-  const [seen, expected] = [silences.above(base), chanceSilences.above(base)]
-  return base > 0 && seen >= LEAST_SILENCES - 1 && seen > 2 * expected ? base : undefined
+/** How many durations exceed this one; where few were seen, those that are shorter say how many to expect. */
+function continued(durations: DurationHistogram, duration: number, assumed: number): number {
+  const seen = durations.above(duration)
+  if (seen >= ENOUGH) return seen
+  const base = durations.exceededBy(Math.min(ENOUGH, durations.count / 2))
+  if (base <= 0 || base >= duration) return seen
+  return durations.above(base) * (base / duration) ** durations.tailExponent(base, assumed)
 }
 
 /** When, after a heartbeat that failed, the last repetition is sent that can still be confirmed. */
@@ -147,7 +154,12 @@ class AttemptChain {
   #repeated(failedAt: number, part: number, failures: number, reached: number): number {
     if (part === 0) return 0
     const left = this.#validity - failedAt
-    const pause = left <= 0 ? 0 : pauseAfterFailure(this.#times.heartbeatInterval, failures, left, middle)
-    return part * this.#chance(failedAt + pause, failures + 1, reached * part)
+    if (left <= 0) return part
+    let sum = 0
+    for (const draw of draws) {
+      const pause = pauseAfterFailure(this.#times.heartbeatInterval, failures, left, draw)
+      sum += this.#chance(failedAt + pause, failures + 1, reached * part)
+    }
+    return (part * sum) / draws.length
   }
 }
