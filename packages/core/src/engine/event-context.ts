@@ -6,7 +6,8 @@ import type { LeaseStore } from '../store/lease-store.js'
 import type { Clock } from '../time/clock.js'
 import { systemClock } from '../time/system-clock.js'
 import { systemRandom } from '../time/system-random.js'
-import { guardClock, guardRandom } from '../user-code/guarded-calls.js'
+import { callGuarded, guardClock, guardRandom } from '../user-code/guarded-calls.js'
+import type { EngineEffect } from './engine-effect.js'
 import type { GrantKeeper, SharedDeadline } from './grant-keeper.js'
 import { groupOf, type LeaseGroup } from './lease-group.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
@@ -80,7 +81,8 @@ export function guardEnvironment(
  * microseconds, and most events need neither.
  */
 export abstract class EngineContext implements EventContext {
-  readonly rules: LeaseRules
+  /** Replaced between calls, only by an objective. */
+  rules: LeaseRules
   readonly group: LeaseGroup
   now = Number.NEGATIVE_INFINITY
   protected readonly settings: LeaseSettings
@@ -96,6 +98,18 @@ export abstract class EngineContext implements EventContext {
 
   /** Reports an error of code that the user supplied. */
   abstract report(error: unknown): void
+
+  /** Tells the strategy how long a heartbeat took. */
+  protected observe(effect: EngineEffect): void {
+    if (effect.type !== 'renewed' && effect.type !== 'jeopardy') return
+    const { latency } = effect
+    const { strategy } = this.settings.timeouts
+    if (latency === undefined || !('observe' in strategy)) return
+    callGuarded(
+      () => strategy.observe?.(latency),
+      (error) => this.report(error),
+    )
+  }
 
   plan(): HeartbeatPlan {
     return planHeartbeat(this.rules.plannedTimes, this.random(), this)

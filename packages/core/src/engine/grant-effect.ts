@@ -1,3 +1,4 @@
+import type { DurationAdvice } from '../objective/chosen-durations.js'
 import type { Grant, Metadata } from '../store/lease-record.js'
 import type { AcquireCaller } from './acquire-caller.js'
 import type { EngineEffect } from './engine-effect.js'
@@ -20,6 +21,8 @@ export type GrantEffect =
       readonly callers: readonly AcquireCaller[]
     }
   | OutageEffect
+  /** The durations that an objective chooses have changed, or whether it is kept. `isLogged`: this lease logs it. */
+  | { readonly type: 'advised'; readonly advice: DurationAdvice; readonly isLogged: boolean }
   /** Code that the user supplied failed. */
   | { readonly type: 'fault'; readonly error: unknown }
   | Extract<EngineEffect, { type: 'renewed' | 'updated' | 'jeopardy' | 'recovered' | 'lost' | 'released' }>

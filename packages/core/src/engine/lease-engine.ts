@@ -1,10 +1,10 @@
 import { SharedCallers } from '../lease/shared-callers.js'
+import type { DurationAdvice } from '../objective/chosen-durations.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
 import { createGrantId } from '../store/grant-id.js'
 import { normalGuid } from '../store/guid.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
-import { callGuarded } from '../user-code/guarded-calls.js'
 import type { AcquireCaller } from './acquire-caller.js'
 import { armWithin } from './arm-within.js'
 import type { EngineEffect, StoreRequest } from './engine-effect.js'
@@ -19,6 +19,7 @@ import type { KeptGrant, KeptLease } from './grant-keeper.js'
 import { watchGrant } from './grant-watch.js'
 import { keptState } from './kept-state.js'
 import type { GroupMember } from './lease-group.js'
+import { ObjectiveGuide } from './objective-guide.js'
 import { askedNotice } from './preemption.js'
 import type { BatchCaller } from './renewal-batch.js'
 import { answerOf, failureOf, faultOfAnswer, isRenewed } from './store-answers.js'
@@ -37,6 +38,8 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
   readonly #lease: GrantListener
   readonly #calls: StoreCaller
   readonly #callers = new SharedCallers<AcquireCaller>(this)
+  /** For a lease with an objective. */
+  readonly #guide: ObjectiveGuide | undefined
   #adopted: Grant | undefined
   #state: EngineState = { phase: 'idle', op: 0 }
   #stopTurnWatch: (() => void) | undefined
@@ -57,11 +60,18 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     this.#store = store
     this.#lease = lease
     this.#calls = new StoreCaller(this, store, this.group)
+    this.#guide = ObjectiveGuide.of(settings, store, this.group)
+    if (this.#guide !== undefined) this.rules = this.#guide.rulesAt(environment.clock.now())
   }
 
   /** The end of the validity is read from the keeper too: this thread may have been blocked. */
   get state(): EngineState {
     return this.#kept === undefined ? this.#state : keptState(this.#state, this.#kept, this.rules)
+  }
+
+  /** What the objective has chosen; `undefined` without one. */
+  get advice(): DurationAdvice | undefined {
+    return this.#guide?.advice
   }
 
   get isUnresponsive(): boolean {
@@ -157,6 +167,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     const before = this.#state.phase
     this.now = this.environment.clock.now()
     const { state, effects } = transition(this.#state, event, this)
+    this.#guide?.onTransition(this.#state, state, effects, this.now)
     this.#state = state
     if (this.#kept !== undefined && heldIn(this.#state) === undefined) this.#endKeeping()
     for (const effect of effects) this.#perform(effect)
@@ -282,6 +293,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     this.#hasReclaimed = false
     this.#refusedFor = undefined
     this.environment.parent?.bind()
+    this.#guide?.onClaim(this, this.#lease, this.environment.clock.now())
     const given = normalGuid(this.#callers.all[0]?.options.grantId)
     const { waits } = this.#callers
     const offered = given !== undefined && waits
@@ -326,24 +338,14 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
       case 'renewed':
         // The first heartbeat after an adoption sets our own ttl, and so changes the grant.
         if (this.#kept !== undefined && this.#kept.grant !== effect.grant) this.#keep()
-        this.#observe(effect)
+        if (this.#guide?.onRenewed(this, this.#lease) === true && this.#kept !== undefined) this.#keep()
+        this.observe(effect)
         this.#lease[onGrant](effect)
         return
       default:
-        this.#observe(effect)
+        this.observe(effect)
         this.#lease[onGrant](effect)
     }
-  }
-
-  #observe(effect: EngineEffect): void {
-    if (effect.type !== 'renewed' && effect.type !== 'jeopardy') return
-    const { latency } = effect
-    const { strategy } = this.settings.timeouts
-    if (latency === undefined || !('observe' in strategy)) return
-    callGuarded(
-      () => strategy.observe?.(latency),
-      (error) => this.report(error),
-    )
   }
 
   #onUnreachable(error: unknown): void {

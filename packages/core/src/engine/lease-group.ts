@@ -1,3 +1,4 @@
+import { StorePlans } from '../objective/objective-planner.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { AbortListeners } from '../time/abort-listeners.js'
 import type { Clock } from '../time/clock.js'
@@ -64,6 +65,7 @@ export class LeaseGroup {
   /** How many more leases may be woken in this turn of the event loop. */
   #room = LARGEST_TURN
   #isTurnOpen = false
+  #plans: StorePlans | undefined
   readonly #phase: number
 
   /** `phase`: from where shared instants are counted, in milliseconds. */
@@ -77,6 +79,12 @@ export class LeaseGroup {
     if (renewMany !== undefined) {
       this.renewals = new RenewalBatch({ renewMany: renewMany.bind(store) }, clock, this.#heartbeats)
     }
+  }
+
+  /** What the leases with an objective have learned together. Made for the first of them. */
+  get plans(): StorePlans {
+    this.#plans ??= new StorePlans()
+    return this.#plans
   }
 
   get isClosed(): boolean {

@@ -29,11 +29,16 @@ export interface LeaseRules {
   readonly observed: boolean
 }
 
+/** The durations of a lease whose objective chooses them. */
+type ChosenTimes = Pick<TimeoutSettings, 'heartbeatInterval' | 'heartbeatTimeout' | 'operationTimeout'>
+
 type RuledSettings = Pick<LeaseSettings, 'name' | 'owner' | 'timeouts' | 'maxHold' | 'selfFence'>
 
-export function rulesOf(settings: RuledSettings, store: LeaseStore): LeaseRules {
+/** `chosen`: the durations, where they are not those of the settings. */
+export function rulesOf(settings: RuledSettings, store: LeaseStore, chosen?: ChosenTimes): LeaseRules {
   const { name, owner, timeouts, maxHold, selfFence } = settings
-  const { heartbeatTimeout: ttl, heartbeatInterval, operationTimeout, strategy } = timeouts
+  const { heartbeatTimeout: ttl, heartbeatInterval, operationTimeout } = chosen ?? timeouts
+  const { strategy } = timeouts
   const isFenced = selfFence !== undefined
   return {
     name,
@@ -46,7 +51,9 @@ export function rulesOf(settings: RuledSettings, store: LeaseStore): LeaseRules 
     fenceReserve: isFenced ? fenceReserve(ttl) : 0,
     plannedTimes: isFenced
       ? { heartbeatInterval, heartbeatTimeout: fencedTtl(ttl), operationTimeout, strategy }
-      : timeouts,
+      : chosen === undefined
+        ? timeouts
+        : { heartbeatInterval, heartbeatTimeout: ttl, operationTimeout, strategy },
     manual: strategy.isManual === true,
     exact: strategy.isExact === true,
     watched: store.watch !== undefined,

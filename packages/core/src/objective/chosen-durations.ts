@@ -74,7 +74,7 @@ export function chooseDurations(
 const BETTER = 0.5
 
 /** Other durations are chosen if their ttl is longer by this part: the objective allows it. */
-const LONGER_TTL = 0.1
+const LONGER_TTL = 0.05
 
 /**
  * The advice for durations that are used already: to keep them, unless others are clearly better from what is known now.

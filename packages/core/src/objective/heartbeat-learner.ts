@@ -1,5 +1,8 @@
 import type { StoreExperience } from './store-experience.js'
 
+/** A silence that outlasts the validity is assumed to be longer by this factor than what was seen of it. */
+const UNSEEN = 1.5
+
 /** Records for the experience of a store what one lease sees, from the grant to its end. Instants in milliseconds. */
 export class HeartbeatLearner {
   readonly #experience: StoreExperience
@@ -46,11 +49,16 @@ export class HeartbeatLearner {
     this.#failures += 1
   }
 
-  /** The validity has ended. `dueAt`: when a heartbeat was due that was not sent; `Infinity` if none was. */
-  onExpired(validUntil: number, dueAt: number): void {
+  /**
+   * The validity has ended; `now`: when that was noticed. `dueAt`: when a heartbeat was due that was not sent; `Infinity` if
+   * none was.
+   */
+  onExpired(validUntil: number, dueAt: number, now: number): void {
     this.#experience.addHeld(validUntil - this.#confirmedAt)
-    if (this.#failedSince !== undefined) this.#experience.silences.add(validUntil - this.#failedSince)
-    else if (dueAt < validUntil) this.#experience.lateness.add(validUntil - dueAt)
+    if (this.#failedSince !== undefined) {
+      // The store is silent for longer; for how long, no heartbeat will show.
+      this.#experience.silences.add(UNSEEN * (validUntil - this.#failedSince))
+    } else if (dueAt < validUntil) this.#experience.lateness.add(Math.max(now, validUntil) - dueAt)
     this.#forgetFailures()
   }
 

@@ -32,6 +32,7 @@ export class StoreExperience {
   #failed = 0
   #failedTime = 0
   #observed = 0
+  #fadedAt: number | undefined
 
   /** How many heartbeats were seen that followed a confirmed one. */
   get attempts(): number {
@@ -106,9 +107,11 @@ export class StoreExperience {
     return Math.max(answers.exceededBy(Math.min(1, answers.count)), this.slow.quantile(0.5))
   }
 
-  /** What was seen before the last `elapsed` milliseconds counts less than what was seen in them. */
-  fade(elapsed: number): void {
-    const factor = 2 ** (-elapsed / HALF_LIFE)
+  /** What was seen before counts the less the older it is. */
+  fadeTo(now: number): void {
+    const factor = 2 ** (-(now - (this.#fadedAt ?? now)) / HALF_LIFE)
+    this.#fadedAt = now
+    if (!(factor < 1)) return
     const all = [this.answers, this.slow, this.lateness, this.silences, this.chanceSilences]
     for (const histogram of all) histogram.fade(factor)
     this.#failed *= factor

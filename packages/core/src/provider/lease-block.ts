@@ -19,6 +19,7 @@ export const settingKeys = {
   operationTimeout: 'lease-operation-timeout',
   retryInterval: 'lease-retry-interval',
   strategy: 'strategy',
+  objective: 'objective',
   maxHold: 'max-hold',
   childGrace: 'child-grace',
   selfFence: 'self-fence',
@@ -63,11 +64,15 @@ export function toLeaseSettings(name: string, owner: string, block: LeaseBlock):
     const value = setting(name)
     return value === undefined || value === null || value === '' ? undefined : toMilliseconds(settingKeys[name], value)
   }
+  const objective = objectiveFrom(setting('objective'))
+  const strategy = strategyFrom(setting('strategy'))
   const timeouts = new TimeoutSettings({
     heartbeatInterval: duration('heartbeatInterval'),
     heartbeatTimeout: duration('heartbeatTimeout'),
     operationTimeout: duration('operationTimeout'),
-    strategy: strategyFrom(setting('strategy')),
+    // The default of the configuration, which nobody has chosen.
+    strategy: objective !== undefined && strategy === 'interval' ? undefined : strategy,
+    objective,
   })
   const [maxHold, retryInterval, childGrace] = [duration('maxHold'), duration('retryInterval'), duration('childGrace')]
   const selfFence = selfFenceFrom(setting('selfFence'))
@@ -80,6 +85,20 @@ export function toLeaseSettings(name: string, owner: string, block: LeaseBlock):
 function selfFenceFrom(value: unknown): LeaseSettingsOptions['selfFence'] {
   const isOff = value === undefined || value === null || value === '' || value === 'off' || value === false
   return isOff ? undefined : (value as LeaseSettingsOptions['selfFence'])
+}
+
+/** An object such as `{ failover = 5s, false-losses-per-year = 1 }`. Absent where it is empty, or has only empty values. */
+function objectiveFrom(value: unknown): TimeoutOptions['objective'] {
+  if (value === undefined || value === null || value === '') return undefined
+  if (typeof value !== 'object') return value as TimeoutOptions['objective']
+  const given = Object.entries(value).filter(([, part]) => part !== '' && part !== null && part !== undefined)
+  if (given.length === 0) return undefined
+  const { failover, falseLossesPerYear, ...others } = Object.fromEntries(
+    given.map(([key, part]) => [toCamelCase(key), part]),
+  )
+  const losses = typeof falseLossesPerYear === 'string' ? Number(falseLossesPerYear) : falseLossesPerYear
+  const duration = failover === undefined ? undefined : toMilliseconds('objective.failover', failover)
+  return { ...others, failover: duration, falseLossesPerYear: losses } as TimeoutOptions['objective']
 }
 
 /** A name, or an object such as `{ renew-at = 0.3 }`, whose number is a text if an environment variable gave it. */

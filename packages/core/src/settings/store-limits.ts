@@ -1,17 +1,34 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import type { LeaseErrorDetails } from '../errors/lease-error.js'
 import type { LeaseStore, StoreLimits } from '../store/lease-store.js'
+import type { LeaseObjective } from './lease-objective.js'
 import type { LeaseSettings } from './lease-settings.js'
 
 /** Throws a `LeaseConfigurationError` unless the store accepts the ttl of the settings. */
 export function checkStoreLimits({ name, owner, timeouts }: LeaseSettings, store: LeaseStore): void {
   checkIsStore(store, name, owner)
   const { kind = 'custom', limits } = store
+  if (timeouts.objective !== undefined) {
+    checkFailover(timeouts.objective, limits, { leaseName: name, owner, store: kind })
+    return
+  }
   const ttl = timeouts.heartbeatTimeout
   const accepted = acceptedTtls(ttl, limits)
   if (accepted === undefined) return
   throw new LeaseConfigurationError(
     `heartbeatTimeout is ${ttl} ms, but the ${kind} store accepts ${accepted}: change it`,
     { leaseName: name, owner, store: kind },
+  )
+}
+
+function checkFailover({ failover }: LeaseObjective, limits: StoreLimits, details: LeaseErrorDetails): void {
+  const { ttls, extra } = limits.frees ?? { ttls: 1, extra: 0 }
+  const least = ttls * limits.minTtl + extra
+  if (failover > least) return
+  throw new LeaseConfigurationError(
+    `objective.failover is ${failover} ms, but the ${details.store} store frees the name of a dead holder after ${least} ms at ` +
+      `the earliest: set it to more than that, such as ${Math.ceil(1.1 * least)} ms`,
+    details,
   )
 }
 

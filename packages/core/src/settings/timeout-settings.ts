@@ -7,6 +7,7 @@ import { adaptiveStrategy } from './adaptive-strategy.js'
 import { akkaTimes, fittingTimes } from './default-timeouts.js'
 import { eagerStrategy, lazyStrategy } from './fraction-strategy.js'
 import { intervalStrategy } from './interval-strategy.js'
+import { checkObjective, type LeaseObjective, startingTimes } from './lease-objective.js'
 import { manualStrategy } from './manual-strategy.js'
 import { type RenewAt, renewAtStrategy, renewAtTimes } from './renew-at-strategy.js'
 import type { RenewalStrategy, RenewalTimes } from './renewal-strategy.js'
@@ -29,6 +30,11 @@ export interface TimeoutOptions {
    * `manual` sends none: call `renew()`.
    */
   readonly strategy?: 'interval' | 'eager' | 'lazy' | 'adaptive' | 'manual' | RenewAt | RenewalStrategy | undefined
+  /**
+   * How fast a fail-over must be, and how many false losses a year are allowed. Leasehold chooses the durations by the round
+   * trips, failures and pauses that the process sees. Not together with the other options.
+   */
+  readonly objective?: LeaseObjective | undefined
 }
 
 /** In milliseconds. The margin and the drift would leave hardly any validity of a shorter ttl. */
@@ -39,6 +45,7 @@ const optionNames: OptionNames<TimeoutOptions> = {
   heartbeatInterval: true,
   operationTimeout: true,
   strategy: true,
+  objective: true,
 }
 
 /** The strategies that have a name. One that learns nothing is shared by all leases. */
@@ -62,11 +69,18 @@ export class TimeoutSettings implements RenewalTimes {
   readonly heartbeatTimeout: number
   readonly operationTimeout: number
   readonly strategy: RenewalStrategy
+  /** Absent unless given. The durations are then those to start with; the ones in use are in `lease.advice`. */
+  declare readonly objective?: LeaseObjective
 
   constructor(options: TimeoutOptions = {}) {
     checkGiven(options)
     this.strategy = strategyOf(options.strategy ?? 'interval')
-    const times = timesFor(this.strategy, options)
+    const { objective } = options
+    if (objective !== undefined) {
+      checkObjective(objective, options)
+      this.objective = Object.freeze({ ...objective })
+    }
+    const times = objective === undefined ? timesFor(this.strategy, options) : startingTimes(objective)
     this.heartbeatTimeout = times.heartbeatTimeout
     this.heartbeatInterval = times.heartbeatInterval
     this.operationTimeout = times.operationTimeout

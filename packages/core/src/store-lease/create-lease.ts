@@ -18,6 +18,7 @@ export const createLeaseOptionNames: OptionNames<CreateLeaseOptions> = {
   heartbeatInterval: true,
   operationTimeout: true,
   strategy: true,
+  objective: true,
   maxHold: true,
   childGrace: true,
   selfFence: true,
@@ -50,11 +51,17 @@ export interface LeaseParts {
  */
 export function leaseParts(maker: string, name: string, options: CreateLeaseOptions): LeaseParts {
   checkOptionNames(maker, options, createLeaseOptionNames, { leaseName: name })
-  const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy } = options
+  const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy, objective } = options
   const { owner, maxHold, childGrace, selfFence, unresponsiveAfter } = options
   const { clock, logger, random, parent } = options
   // All properties are required here, so that the compiler reports a forgotten option.
-  const durations: Required<TimeoutOptions> = { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy }
+  const durations: Required<TimeoutOptions> = {
+    heartbeatTimeout,
+    heartbeatInterval,
+    operationTimeout,
+    strategy,
+    objective,
+  }
   const environment: Required<StoreLeaseEnvironment> = { clock, logger, random, parent }
   const timeouts = new TimeoutSettings(durations)
   const settings: Required<Omit<LeaseSettingsOptions, 'retryInterval' | 'options'>> = {
@@ -69,11 +76,27 @@ export function leaseParts(maker: string, name: string, options: CreateLeaseOpti
   return { settings: new LeaseSettings(settings), environment }
 }
 
+/** The objective, or else the durations: both cannot be given. */
+function durationsOf({ heartbeatTimeout, heartbeatInterval, operationTimeout, strategy, objective }: TimeoutSettings) {
+  const durations: Required<TimeoutOptions> =
+    objective === undefined
+      ? { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy, objective }
+      : { ...noDurations, objective }
+  return durations
+}
+
+const noDurations: Required<TimeoutOptions> = {
+  heartbeatTimeout: undefined,
+  heartbeatInterval: undefined,
+  operationTimeout: undefined,
+  strategy: undefined,
+  objective: undefined,
+}
+
 /** The options of `createLease` that make leases with these settings, for packages that read settings from a configuration. */
 export function leaseOptionsOf(settings: LeaseSettings): Omit<CreateLeaseOptions, keyof StoreLeaseEnvironment> {
   const { owner, maxHold, childGrace, selfFence, unresponsiveAfter, timeouts } = settings
-  const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy } = timeouts
-  const durations: Required<TimeoutOptions> = { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy }
+  const durations = durationsOf(timeouts)
   const others: Required<Omit<CreateLeaseOptions, keyof TimeoutOptions | keyof StoreLeaseEnvironment>> = {
     owner,
     maxHold: maxHold === Number.POSITIVE_INFINITY ? undefined : maxHold,

@@ -1,5 +1,6 @@
 import { EventEmitter } from 'eventemitter3'
 import type { LeaseLost } from '../errors/lease-lost.js'
+import type { DurationAdvice } from '../objective/chosen-durations.js'
 import type { Grant } from '../store/lease-record.js'
 import { callGuarded } from '../user-code/guarded-calls.js'
 
@@ -22,6 +23,11 @@ export interface LeaseEvents {
   unreachable: [outage: { readonly cause: unknown }]
   /** The store has answered a waiting `acquire` again. */
   reachable: []
+  /**
+   * Only with an `objective`: it has chosen other durations, or its forecast now says that it is kept, or not. The logger
+   * gets a warning if it is not kept any more, from one lease of the store.
+   */
+  advised: [advice: DurationAdvice]
   /** An error of a listener or an `onLost` callback, or a failure in the background. */
   error: [error: unknown]
 }

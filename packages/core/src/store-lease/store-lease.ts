@@ -24,6 +24,7 @@ import { Lease } from '../lease/lease.js'
 import type { LeaseRun } from '../lease/lease-run.js'
 import { LeaseRuns } from '../lease/lease-runs.js'
 import { workContext } from '../lease/work-context.js'
+import type { DurationAdvice } from '../objective/chosen-durations.js'
 import { LeaseFamily } from '../parent/lease-family.js'
 import { asParent, type ParentLease, type ParentView } from '../parent/parent.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
@@ -138,6 +139,14 @@ export class StoreLease extends Lease {
   /** The validity left, in milliseconds; 0 when not valid, `Infinity` for a lease that does not expire. */
   get remaining(): number {
     return Math.max(0, this.validUntil - this.#clock.now())
+  }
+
+  /**
+   * The durations that the `objective` has chosen, and whether they keep it; `undefined` without an objective. A new ttl
+   * counts from the next grant on.
+   */
+  get advice(): DurationAdvice | undefined {
+    return this.#engine.advice
   }
 
   /** When the validity ends unless a heartbeat renews it, in milliseconds on the lease's clock; 0 while not held. */
@@ -433,6 +442,9 @@ export class StoreLease extends Lease {
       case 'reachable':
         this.#onOutage(effect)
         return
+      case 'advised':
+        this.#onAdvised(effect)
+        return
       case 'released':
         if (effect.result.ended !== 'unknown') this.#emitter?.emit('released')
         this.#endLeaving(effect.result)
@@ -465,6 +477,12 @@ export class StoreLease extends Lease {
     if (effect.isLogged) this.#log('warn', outageMessage(effect))
     if (effect.type === 'reachable') this.#emitter?.emit('reachable')
     else if (effect.begins) this.#emitter?.emit('unreachable', { cause: effect.error })
+  }
+
+  #onAdvised({ advice, isLogged }: Extract<GrantEffect, { type: 'advised' }>): void {
+    if (isLogged && !advice.kept) this.#log('warn', `the objective cannot be kept: ${advice.reason}`)
+    else if (isLogged) this.#log('info', 'the objective can be kept again')
+    this.#emitter?.emit('advised', advice)
   }
 
   /** Warns once for each grant. */

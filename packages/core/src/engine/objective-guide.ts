@@ -1,0 +1,151 @@
+import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
+import type { DurationAdvice } from '../objective/chosen-durations.js'
+import { HeartbeatLearner } from '../objective/heartbeat-learner.js'
+import type { ObjectivePlanner, StorePlans } from '../objective/objective-planner.js'
+import { fenceReserve } from '../settings/fence-times.js'
+import type { LeaseObjective } from '../settings/lease-objective.js'
+import type { LeaseSettings } from '../settings/lease-settings.js'
+import type { LeaseStore } from '../store/lease-store.js'
+import type { EngineEffect } from './engine-effect.js'
+import { type EngineState, type Held, heldIn } from './engine-state.js'
+import { type GrantListener, onGrant } from './grant-effect.js'
+import { type LeaseRules, rulesOf } from './lease-rules.js'
+
+/** The engine of a lease with an objective. */
+interface GuidedLease {
+  rules: LeaseRules
+  readonly now: number
+}
+
+/** Guides a lease with an objective: learns from its heartbeats, and says by which rules it goes on. */
+export class ObjectiveGuide {
+  readonly #settings: LeaseSettings
+  readonly #store: LeaseStore
+  readonly #planner: ObjectivePlanner
+  readonly #learner: HeartbeatLearner
+  #advice: DurationAdvice | undefined
+
+  /** The guide of a lease, if its settings have an objective. */
+  static of(
+    settings: LeaseSettings,
+    store: LeaseStore,
+    group: { readonly plans: StorePlans },
+  ): ObjectiveGuide | undefined {
+    const { objective } = settings.timeouts
+    return objective === undefined ? undefined : new ObjectiveGuide(objective, settings, store, group.plans)
+  }
+
+  private constructor(objective: LeaseObjective, settings: LeaseSettings, store: LeaseStore, plans: StorePlans) {
+    const isFenced = settings.selfFence !== undefined
+    this.#settings = settings
+    this.#store = store
+    this.#learner = new HeartbeatLearner(plans.experience)
+    this.#planner = plans.plannerOf({
+      objective,
+      limits: limitsOf(settings, store),
+      reserveOf: isFenced ? fenceReserve : () => 0,
+      kind: `${isFenced} ${hasFixedTtl(settings)}`,
+    })
+  }
+
+  get advice(): DurationAdvice | undefined {
+    return this.#advice
+  }
+
+  /** The rules for the next grant. */
+  rulesAt(now: number): LeaseRules {
+    this.#advice = this.#planner.adviceAt(now)
+    return rulesOf(this.#settings, this.#store, this.#advice)
+  }
+
+  /**
+   * The rules for the rest of a grant, if they have changed. The ttl stays: it is in the record, and counts for the validity
+   * of the holder and for the others.
+   */
+  #revisedAt(now: number, { ttl }: LeaseRules): LeaseRules | undefined {
+    const advice = this.#planner.adviceAt(now)
+    if (advice === this.#advice) return undefined
+    this.#advice = advice
+    const scale = Math.min(ttl / advice.heartbeatTimeout, 1)
+    return rulesOf(this.#settings, this.#store, {
+      heartbeatTimeout: ttl,
+      heartbeatInterval: Math.max(Math.floor(advice.heartbeatInterval * scale), 1),
+      operationTimeout: Math.max(Math.floor(advice.operationTimeout * scale), 1),
+    })
+  }
+
+  /** A new grant is asked for: it gets the durations that are the best now. */
+  onClaim(lease: GuidedLease, listener: GrantListener, now: number): void {
+    const before = this.#advice
+    lease.rules = this.rulesAt(now)
+    if (this.#advice !== before) this.#notify(listener)
+  }
+
+  /**
+   * The times of the heartbeats may change during a grant: the next heartbeat that is planned has the new ones. Returns
+   * whether they have changed.
+   */
+  onRenewed(lease: GuidedLease, listener: GrantListener): boolean {
+    const rules = this.#revisedAt(lease.now, lease.rules)
+    if (rules === undefined) return false
+    lease.rules = rules
+    this.#notify(listener)
+    return true
+  }
+
+  #notify(listener: GrantListener): void {
+    const advice = this.#advice
+    if (advice !== undefined) listener[onGrant]({ type: 'advised', advice, isLogged: this.#planner.takeNotice() })
+  }
+
+  /** A transition from `before` to `after`, and its effects. */
+  onTransition(before: EngineState, after: EngineState, effects: readonly EngineEffect[], now: number): void {
+    for (const effect of effects) this.#onEffect(effect, before, after, now)
+    if (heldIn(before) !== undefined && after.phase === 'releasing') this.#learner.onEnded(now)
+  }
+
+  #onEffect(effect: EngineEffect, before: EngineState, after: EngineState, now: number): void {
+    const [held, next] = [heldIn(before), heldIn(after)]
+    switch (effect.type) {
+      case 'granted':
+        if (next !== undefined) this.#learner.onGranted(next.confirmedAt)
+        return
+      case 'call': {
+        const isHeartbeat = effect.request.method === 'renew' || effect.request.method === 'update'
+        if (!isHeartbeat || held === undefined || next?.call === undefined) return
+        // A heartbeat by hand, or one that follows at once, was due now.
+        const dueAt = held.call === undefined ? Math.min(held.heartbeatAt, now) : now
+        this.#learner.onSent(dueAt, now, next.call.limitAt - now)
+        return
+      }
+      case 'renewed':
+        if (effect.latency !== undefined) this.#learner.onAnswered(now - effect.latency, now)
+        else if (next !== undefined) this.#learner.onGranted(next.confirmedAt)
+        return
+      case 'jeopardy':
+        if (effect.latency === undefined) return
+        this.#learner.onFailed(now - effect.latency, now, effect.cause instanceof LeaseTimeoutError)
+        return
+      case 'lost':
+        if (held === undefined) return
+        if (effect.lost.reason === 'expired') this.#onExpired(held, now)
+        else this.#learner.onEnded(Math.min(now, held.validUntil))
+    }
+  }
+
+  #onExpired({ call, validUntil, heartbeatAt }: Held, now: number): void {
+    if (call !== undefined) this.#learner.onFailed(call.sentAt, validUntil, true)
+    this.#learner.onExpired(validUntil, call === undefined ? heartbeatAt : Number.POSITIVE_INFINITY, now)
+  }
+}
+
+/** The limits of the store. Where other parts of the lease have taken the ttl that it began with, it stays. */
+function limitsOf(settings: LeaseSettings, { limits }: LeaseStore): LeaseStore['limits'] {
+  if (!hasFixedTtl(settings)) return limits
+  const ttl = Math.min(Math.max(settings.timeouts.heartbeatTimeout, limits.minTtl), limits.maxTtl)
+  return { ...limits, minTtl: ttl, maxTtl: ttl }
+}
+
+function hasFixedTtl({ selfFence, childGrace }: LeaseSettings): boolean {
+  return selfFence !== undefined || childGrace !== undefined
+}
