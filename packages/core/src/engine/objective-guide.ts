@@ -115,7 +115,7 @@ export class ObjectiveGuide {
         if (!isHeartbeat || held === undefined || next?.call === undefined) return
         // A heartbeat by hand, or one that follows at once, was due now.
         const dueAt = held.call === undefined ? Math.min(held.heartbeatAt, now) : now
-        this.#learner.onSent(dueAt, now, next.call.limitAt - now)
+        this.#learner.onSent(dueAt, now, next.attemptTimeout)
         return
       }
       case 'renewed':

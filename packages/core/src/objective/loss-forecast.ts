@@ -35,6 +35,9 @@ const NEGLIGIBLE = 1e-15
 /** Instants in a validity that are told apart. */
 const STEPS = 1_024
 
+/** Timers that are late by less than this are usual, and say nothing about a blocked loop. Milliseconds. */
+const LEAST_STALL = 20
+
 /** If fewer durations than this exceed one, their number is estimated from the shorter ones. */
 const ENOUGH = 8
 
@@ -95,7 +98,8 @@ function continued(durations: DurationHistogram, duration: number, assumed: numb
   const seen = durations.above(duration)
   if (seen >= ENOUGH) return seen
   const base = durations.exceededBy(Math.min(ENOUGH, durations.count / 2))
-  if (base <= 0 || base >= duration) return seen
+  if (base >= duration) return seen
+  if (base < LEAST_STALL) return durations.exceeding(duration)
   return durations.above(base) * (base / duration) ** durations.tailExponent(base, assumed)
 }
 

@@ -7,6 +7,9 @@ const GROWTH = 1.25
 const LEAST_GROWTH = 30
 const LONGEST_PAUSE = 3_600_000
 
+/** An objective that was not kept is kept again when the forecast is below this part of it. */
+const CLEARLY_KEPT = 0.5
+
 /** The objective of a lease, and what restricts its durations. */
 export interface PlannedLease {
   readonly objective: LeaseObjective
@@ -52,13 +55,19 @@ export class ObjectivePlanner {
     const { objective, limits, reserveOf } = this.#lease
     this.#experience.fadeTo(now)
     const before = this.#advice
-    const advice = reviseDurations(before, objective, this.#experience, limits, reserveOf)
+    const revised = reviseDurations(before, objective, this.#experience, limits, reserveOf)
+    const advice = stillUnkept(before, revised, objective) ? { ...revised, kept: false, reason: before.reason } : revised
     const { attempts } = this.#experience
     this.#reviseFrom = Math.max(attempts * GROWTH, attempts + LEAST_GROWTH)
     this.#revisedAt = now
     if (before.kept !== advice.kept) this.#isLogged = false
     if (before.kept !== advice.kept || before.forecast === undefined || !areSame(before, advice)) this.#advice = advice
   }
+}
+
+/** Whether an objective that was not kept is hardly kept now: it would be reported again and again. */
+function stillUnkept(before: DurationAdvice, revised: DurationAdvice, { falseLossesPerYear }: LeaseObjective): boolean {
+  return !before.kept && revised.kept && (revised.forecast ?? 0) > CLEARLY_KEPT * falseLossesPerYear
 }
 
 function areSame(one: DurationAdvice, other: DurationAdvice): boolean {

@@ -113,7 +113,7 @@ export class SimulatedLease {
       const sentAt = this.#awake(dueAt)
       if (sentAt >= validUntil) return this.#lose(confirmedAt, validUntil, dueAt, sentAt)
       const limit = Math.min(operationTimeout, validUntil - sentAt)
-      this.#learner?.onSent(dueAt, sentAt, limit)
+      this.#learner?.onSent(dueAt, sentAt, operationTimeout)
       const { isAnswered, isSlow, at } = this.#attempt(sentAt, limit, isForced)
       isForced = false
       if (at >= validUntil) {
