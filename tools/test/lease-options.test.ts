@@ -46,6 +46,7 @@ const probes: Readonly<Record<keyof CreateLeaseOptions, Probe>> = {
   heartbeatInterval: setting({ heartbeatInterval: 7_000 }, ({ timeouts }) => timeouts.heartbeatInterval),
   operationTimeout: setting({ operationTimeout: 700 }, ({ timeouts }) => timeouts.operationTimeout),
   strategy: setting({ strategy: 'eager' }, ({ timeouts }) => timeouts.strategy.name),
+  objective: setting({ objective: { failover: 7_000, falseLossesPerYear: 2 } }, ({ timeouts }) => timeouts.objective),
   maxHold: setting({ maxHold: 70_000 }, ({ maxHold }) => maxHold),
   childGrace: setting({ childGrace: 1_500 }, ({ childGrace }) => childGrace),
   selfFence: setting({ selfFence: 'exit' }, ({ selfFence }) => selfFence),

@@ -275,11 +275,21 @@ export const advise = declareCommand({
     'lost-cost': { type: 'number', value: 'COST', description: 'Per lease lost though its holder was well (1)' },
     'down-cost': { type: 'number', value: 'COST', description: 'Per second without a holder (1)' },
     'bad-luck': { type: 'number', value: 'PART', description: 'The part of renewals that fail by chance (0.001)' },
+    failover: {
+      type: 'duration',
+      description: 'How fast a fail-over must be: measures the store, and says which durations keep it',
+    },
+    'false-losses-per-year': {
+      type: 'number',
+      value: 'COUNT',
+      description: 'With --failover: how many leases may be lost by mistake (1)',
+    },
     ...answerOptions,
   },
   examples: [
     { line: 'leasehold advise --round-trip 20ms --operation 2s --failures 0.1', description: 'by hand' },
     { line: 'leasehold advise --measure --store redis://db --lost-cost 50', description: 'by the store' },
+    { line: 'leasehold advise --failover 5s --store redis://db', description: 'by an objective' },
   ],
 })
 

@@ -1,3 +1,4 @@
+export { adviseDurations, type DurationAdvice, type LeaseObjective, type StoreMeasurements } from '@leasehold/core'
 export { AllOf, type AllOfAcquireOptions, type AllOfOptions } from './all-of/all-of.js'
 export type { Rank } from './leader-election/candidacy.js'
 export type { Candidate } from './leader-election/candidates.js'

@@ -51,6 +51,7 @@ const timeoutNames: OptionNames<TimeoutOptions> = {
   heartbeatTimeout: true,
   operationTimeout: true,
   strategy: true,
+  objective: true,
 }
 
 /**

@@ -6,6 +6,7 @@ import { exitCodes } from '../exit-codes.js'
 import { openStore } from '../store-selection.js'
 import { type Terminal, writeJSON } from '../terminal.js'
 import { checkExclusive, UsageError } from '../usage-error.js'
+import { printDurations } from './advise-durations.js'
 
 type Options = Invocation<typeof declaration>['options']
 
@@ -18,6 +19,10 @@ const LEAST_TTL = 100
 
 /** Prints the ttl with the least cost, and its arithmetic. */
 export const printAdvice: Action<typeof declaration> = async ({ options }, terminal) => {
+  if (options.failover !== undefined) return await printDurations({ ...options, failover: options.failover }, terminal)
+  if (options['false-losses-per-year'] !== undefined) {
+    throw new UsageError('--false-losses-per-year needs --failover: how fast must a fail-over be?')
+  }
   const input = await inputOf(options, terminal)
   const advice = advise(input)
   if (options.output === 'json') writeJSON(terminal, { input, advice, settings: settingsOf(advice) })

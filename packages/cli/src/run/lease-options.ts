@@ -10,6 +10,7 @@ type Declared = (typeof run)['options'][keyof RunOptions]
 export const notOnCommandLine: Readonly<
   Record<Exclude<keyof CreateLeaseOptions, Extract<Declared, { readonly lease: string }>['lease']>, string>
 > = {
+  objective: 'the times in which a command is ended need a fixed ttl: leasehold advise --failover finds one',
   selfFence: 'the watchdog ends the command in time, also if leasehold hangs; a configuration may still set it',
   clock: 'an object: leasehold has the clock of the machine',
   logger: 'an object: leasehold writes to standard error',
@@ -23,8 +24,9 @@ export function leaseOptions(
   options: RunOptions,
   environment: Pick<CreateLeaseOptions, 'clock' | 'logger'>,
 ): CreateLeaseOptions & { readonly owner: string } {
-  const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy, ...others } = leaseOptionsOf(settings)
-  const durations = { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy }
+  const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy, objective, ...others } =
+    leaseOptionsOf(settings)
+  const durations = { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy, objective }
   const given = Object.entries<OptionDeclaration>(run.options).flatMap(([flag, { lease }]) => {
     const value = options[flag as keyof RunOptions]
     return lease === undefined || value === undefined ? [] : [[lease, value]]

@@ -56,7 +56,9 @@ export class ObjectivePlanner {
     this.#experience.fadeTo(now)
     const before = this.#advice
     const revised = reviseDurations(before, objective, this.#experience, limits, reserveOf)
-    const advice = stillUnkept(before, revised, objective) ? { ...revised, kept: false, reason: before.reason } : revised
+    const advice = stillUnkept(before, revised, objective)
+      ? { ...revised, kept: false, reason: before.reason }
+      : revised
     const { attempts } = this.#experience
     this.#reviseFrom = Math.max(attempts * GROWTH, attempts + LEAST_GROWTH)
     this.#revisedAt = now

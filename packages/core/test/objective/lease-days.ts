@@ -111,14 +111,18 @@ export class SimulatedLease {
     let isForced = fails
     for (let failures = 1; ; failures += 1) {
       const sentAt = this.#awake(dueAt)
-      if (sentAt >= validUntil) return this.#lose(confirmedAt, validUntil, dueAt, sentAt)
+      if (sentAt >= validUntil) {
+        this.#lose(confirmedAt, validUntil, dueAt, sentAt)
+        return
+      }
       const limit = Math.min(operationTimeout, validUntil - sentAt)
       this.#learner?.onSent(dueAt, sentAt, operationTimeout)
       const { isAnswered, isSlow, at } = this.#attempt(sentAt, limit, isForced)
       isForced = false
       if (at >= validUntil) {
         this.#learner?.onFailed(sentAt, validUntil, true)
-        return this.#lose(confirmedAt, validUntil, Number.POSITIVE_INFINITY, at)
+        this.#lose(confirmedAt, validUntil, Number.POSITIVE_INFINITY, at)
+        return
       }
       if (isAnswered) {
         this.#learner?.onAnswered(sentAt, at)

@@ -139,9 +139,15 @@ describe('an objective that is not valid is a LeaseConfigurationError that says 
     [{ ...objective, failover: -1 }, /objective.failover must be a positive, finite number of milliseconds, not -1/],
     [{ ...objective, failover: Number.POSITIVE_INFINITY }, /objective.failover must be a positive, finite/],
     [{ ...objective, failover: 50 }, /objective.failover must be at least 120 ms, not 50/],
-    [{ ...objective, falseLossesPerYear: 0 }, /objective.falseLossesPerYear must be a positive number such as 1 or 0.1/],
+    [
+      { ...objective, falseLossesPerYear: 0 },
+      /objective.falseLossesPerYear must be a positive number such as 1 or 0.1/,
+    ],
     [{ ...objective, falseLossesPerYear: -2 }, /because no ttl excludes a loss, not -2/],
-    [{ ...objective, falseLossPerYear: 1 }, /objective has no option 'falseLossPerYear': did you mean 'falseLossesPerYear'/],
+    [
+      { ...objective, falseLossPerYear: 1 },
+      /objective has no option 'falseLossPerYear': did you mean 'falseLossesPerYear'/,
+    ],
   ])('%j', (given, message) => {
     expect(() => createLease(store, 'job', { objective: given as never })).toThrow(message)
     expect(() => new TimeoutSettings({ objective: given as never })).toThrow(message)

@@ -1,4 +1,5 @@
-import { lognormal, mixed, pareto, type World } from './world.js'
+import { readFileSync } from 'node:fs'
+import { lognormal, mixed, pareto, recorded, type World } from './world.js'
 
 /** Stores in good and in bad days, and processes whose loop is blocked. */
 export const worlds: readonly World[] = [
@@ -31,3 +32,9 @@ export const worlds: readonly World[] = [
     windows: [{ kind: 'stall', everyDays: 1, lasts: pareto(300, 1.4) }],
   },
 ]
+
+/** 4,000 writes to Redis over a socket, on a machine of two cores that was busy with other work. */
+export function recordedRedis(): World {
+  const text = readFileSync(new URL('recorded-redis.json', import.meta.url), 'utf8')
+  return { name: 'recorded: Redis on a busy machine', roundTrip: recorded(JSON.parse(text)) }
+}
