@@ -87,8 +87,9 @@ function silenceLosses(times: LeaseTimes, experience: StoreExperience, room: num
     const seen = silences.above(duration)
     const base = Math.min(silences.exceededBy(Math.min(ENOUGH, silences.count / 2)), duration)
     const [known, expected] = [silences.above(base), chanceSilences.above(base)]
-    // Chance explains the short ones.
-    if (seen >= ENOUGH || base >= duration || known <= 2 * expected + 1) return seen - chanceSilences.above(duration)
+    // Chance explains the short ones: three standard deviations.
+    const isChance = known <= expected + 3 * Math.sqrt(expected) + 1
+    if (seen >= ENOUGH || base >= duration || isChance) return seen - chanceSilences.above(duration)
     return (known - expected) * (base / duration) ** silences.tailExponent(base, SILENCES_FALL)
   }
 }

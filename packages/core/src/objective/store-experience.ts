@@ -72,7 +72,7 @@ export class StoreExperience {
 
   /** A repetition was sent so long after the first heartbeat that failed. It may take as long as `limit`. */
   addRepetition(elapsed: number, limit: number): void {
-    this.chanceSilences.add(elapsed + limit / 2, this.failureChance(limit))
+    this.chanceSilences.add(elapsed + limit, this.failureChance(limit))
   }
 
   /** A lease was held for so long. */

@@ -9,7 +9,7 @@ const cases = fast.flatMap((world) => objectives.map((objective) => [world.name,
 
 describe('the forecast of false losses, after 180 days, of four processes', () => {
   it.each(cases)('%s, %j: is within a factor of 2 of what happens', (_, objective, world) => {
-    const { forecast, real, warned } = runTrial({ world, objective, processes: 4, learned: 180, days: 2_500 }, 7)
+    const { forecast, real, warned } = runTrial({ world, objective, processes: 4, learned: 180, days: 1_500 }, 7)
     if (real < 0.5) expect(forecast).toBeLessThan(1)
     else {
       expect(forecast / real).toBeGreaterThan(0.5)
@@ -23,7 +23,7 @@ describe('the forecast of false losses, after 180 days, of four processes', () =
   it('of recorded round trips', () => {
     const objective = { failover: 200, falseLossesPerYear: 1 }
     const { forecast, real } = runTrial(
-      { world: recordedRedis(), objective, processes: 2, learned: 10, days: 1_000 },
+      { world: recordedRedis(), objective, processes: 2, learned: 3, days: 100 },
       7,
     )
     expect(Math.max(forecast, real)).toBeLessThan(1)
