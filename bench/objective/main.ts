@@ -10,7 +10,13 @@ const LEARNED_DAYS = 180
 const SHORT_LEARNED_DAYS = 10
 
 /** How many lease-days the worlds get: fewer where most heartbeats are slow, because each of those is simulated. */
-const days: Readonly<Record<string, number>> = { recorded: 500, heavy: 1_500, errors: 3_000, two: 5_000, 'brown-outs': 10_000 }
+const days: Readonly<Record<string, number>> = {
+  recorded: 500,
+  heavy: 1_500,
+  errors: 3_000,
+  two: 5_000,
+  'brown-outs': 10_000,
+}
 const USUAL_DAYS = 125_000
 
 interface Row {

@@ -104,7 +104,20 @@ describe('leasehold advise', () => {
     expect(input.roundTrip).toBeLessThan(1)
   })
 
+  it('chooses durations for an objective by the reads of the store', async () => {
+    const { code, output } = await new TestTerminal().run('advise --failover 5s --store memory: -o json')
+    expect(code).toBe(0)
+    const { objective, advice } = JSON.parse(output)
+    expect(objective).toEqual({ failover: 5_000, falseLossesPerYear: 1 })
+    expect(advice).toMatchObject({ kept: true, forecast: expect.any(Number) })
+    expect(advice.heartbeatTimeout).toBeGreaterThan(4_000)
+    const text = await new TestTerminal().run('advise --failover 5s --false-losses-per-year 0.5 --store memory:')
+    expect(text.output).toContain('objective { failover = 5000ms, false-losses-per-year = 0.5 }')
+  })
+
   it.each([
+    ['--failover 5s --store memory: --round-trip 1s', '--failover and --round-trip exclude each other'],
+    ['--false-losses-per-year 2 --round-trip 1s', '--false-losses-per-year needs --failover'],
     ['', 'give --round-trip DURATION, or --measure'],
     ['--round-trip 1s --measure', '--round-trip and --measure exclude each other'],
     ['--round-trip 1s --store memory:', 'the store is used by --measure only'],

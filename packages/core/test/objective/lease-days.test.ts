@@ -22,10 +22,7 @@ describe('the forecast of false losses, after 180 days, of four processes', () =
 
   it('of recorded round trips', () => {
     const objective = { failover: 200, falseLossesPerYear: 1 }
-    const { forecast, real } = runTrial(
-      { world: recordedRedis(), objective, processes: 2, learned: 3, days: 100 },
-      7,
-    )
+    const { forecast, real } = runTrial({ world: recordedRedis(), objective, processes: 2, learned: 3, days: 100 }, 7)
     expect(Math.max(forecast, real)).toBeLessThan(1)
   })
 })

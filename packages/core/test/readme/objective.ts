@@ -1,6 +1,6 @@
-// #region objective
-import { createLease, type LeaseStore } from '@leasehold/core'
+import { adviseDurations, createLease, type LeaseStore } from '@leasehold/core'
 
+// #region objective
 /** Leads while it holds the lease; a dead leader is replaced within 5 s. */
 export function leaderLease(store: LeaseStore, alert: (reason: string) => void) {
   const lease = createLease(store, 'leader', { objective: { failover: 5_000, falseLossesPerYear: 1 } })
@@ -12,8 +12,6 @@ export function leaderLease(store: LeaseStore, alert: (reason: string) => void) 
 // #endregion objective
 
 // #region advise
-import { adviseDurations } from '@leasehold/core'
-
 /** `roundTrips`: how long calls to the store took, in milliseconds. */
 export function durationsFor(roundTrips: readonly number[]) {
   const { kept, reason, ...durations } = adviseDurations({ failover: 5_000, falseLossesPerYear: 1 }, { roundTrips })
