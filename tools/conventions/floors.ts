@@ -26,6 +26,7 @@ export const floors: readonly (readonly Room[])[] = [
     { folder: 'cas', content: '`casStore`: a store over any compare-and-set register' },
     { folder: 'life-cycle', content: 'the life cycle of a record that the stores in memory and in a folder share' },
   ],
+  [{ folder: 'objective', content: 'the durations of leases with an `objective`: experience, forecast, choice' }],
   [{ folder: 'store-kit', content: 'the kit for authors of stores: checks, options, requests, waiting' }],
   [{ folder: 'lease', content: 'the contract `Lease`, what `acquire` takes, `lease.run(work)`, factories of leases' }],
   [{ folder: 'settings', content: 'settings of a lease, timeouts, durations, the strategies that plan heartbeats' }],

@@ -1,4 +1,4 @@
-import type { DurationAdvice } from '../objective/chosen-durations.js'
+import type { DurationAdvice } from '../objective/duration-advice.js'
 import type { Grant, Metadata } from '../store/lease-record.js'
 import type { AcquireCaller } from './acquire-caller.js'
 import type { EngineEffect } from './engine-effect.js'

@@ -1,5 +1,5 @@
 import { SharedCallers } from '../lease/shared-callers.js'
-import type { DurationAdvice } from '../objective/chosen-durations.js'
+import type { DurationAdvice } from '../objective/duration-advice.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
 import { createGrantId } from '../store/grant-id.js'
 import { normalGuid } from '../store/guid.js'

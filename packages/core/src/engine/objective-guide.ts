@@ -1,5 +1,5 @@
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
-import type { DurationAdvice } from '../objective/chosen-durations.js'
+import type { DurationAdvice } from '../objective/duration-advice.js'
 import { HeartbeatLearner } from '../objective/heartbeat-learner.js'
 import type { ObjectivePlanner, StorePlans } from '../objective/objective-planner.js'
 import { fenceReserve } from '../settings/fence-times.js'

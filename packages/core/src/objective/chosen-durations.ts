@@ -1,21 +1,10 @@
 import type { LeaseObjective } from '../settings/lease-objective.js'
 import { startingTimes } from '../settings/lease-objective.js'
 import type { StoreLimits } from '../store/lease-store.js'
-import { forecastLosses, type LeaseTimes, type LossForecast } from './loss-forecast.js'
+import type { Chosen, DurationAdvice } from './duration-advice.js'
+import { forecastLosses, type LeaseTimes } from './loss-forecast.js'
 import { LEAST_ATTEMPTS, type StoreExperience } from './store-experience.js'
 import { reasonFor } from './unkept-reason.js'
-
-/** Durations for an objective, and what they can keep of it. Durations in milliseconds. */
-export interface DurationAdvice extends LeaseTimes {
-  /** Whether the forecast keeps the objective. `true` also while too little is known for a forecast. */
-  readonly kept: boolean
-  /** The false losses a year to be expected; `undefined` while too little is known. */
-  readonly forecast: number | undefined
-  /** How long after the death of a holder the next one is expected to hold the lease. */
-  readonly failover: number
-  /** Why the objective is not kept, and what would keep it; or that too little is known. `undefined` otherwise. */
-  readonly reason: string | undefined
-}
 
 export type TtlLimits = Pick<StoreLimits, 'minTtl' | 'maxTtl' | 'observed' | 'frees'>
 
@@ -47,12 +36,6 @@ const AFTER_EXPIRY = 5
 
 /** The longest pause between two looks of a waiter that has to observe the record, in milliseconds. */
 const LONGEST_POLL = 5_000
-
-/** Durations with their forecast. */
-export interface Chosen extends LeaseTimes {
-  readonly losses: LossForecast
-  readonly failover: number
-}
 
 /**
  * The durations whose fail-over is as long as the objective allows and that lose the fewest leases by mistake; of those that

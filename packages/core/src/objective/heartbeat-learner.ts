@@ -26,7 +26,7 @@ export class HeartbeatLearner {
   /** A heartbeat was sent that was due then. `limit`: for how long an answer is awaited, if the validity lasts. */
   onSent(dueAt: number, sentAt: number, limit: number): void {
     if (this.#failedSince === undefined) this.#experience.lateness.add(Math.max(sentAt - dueAt, 0))
-    else this.#experience.addRepetition(sentAt - this.#failedSince, limit)
+    else this.#experience.addRepetition(this.#failures, sentAt - this.#failedSince, limit)
   }
 
   onAnswered(sentAt: number, now: number): void {

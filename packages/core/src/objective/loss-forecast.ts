@@ -36,7 +36,7 @@ const NEGLIGIBLE = 1e-15
 const STEPS = 1_024
 
 /** Timers that are late by less than this are usual, and say nothing about a blocked loop. Milliseconds. */
-const LEAST_STALL = 20
+const LEAST_STALL = 50
 
 /** If fewer durations than this exceed one, their number is estimated from the shorter ones. */
 const ENOUGH = 8
@@ -100,7 +100,7 @@ function continued(durations: DurationHistogram, duration: number, assumed: numb
   if (seen >= ENOUGH) return seen
   const base = durations.exceededBy(Math.min(ENOUGH, durations.count / 2))
   if (base >= duration) return seen
-  if (base < LEAST_STALL) return durations.exceeding(duration)
+  if (base < LEAST_STALL) return seen
   return durations.above(base) * (base / duration) ** durations.tailExponent(base, assumed)
 }
 

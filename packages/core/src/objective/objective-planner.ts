@@ -1,5 +1,6 @@
 import type { LeaseObjective } from '../settings/lease-objective.js'
-import { chooseDurations, type DurationAdvice, reviseDurations, type TtlLimits } from './chosen-durations.js'
+import { chooseDurations, reviseDurations, type TtlLimits } from './chosen-durations.js'
+import type { DurationAdvice } from './duration-advice.js'
 import { StoreExperience } from './store-experience.js'
 
 /** The durations are revised when this much more is known, and at least once in this time (milliseconds). */

@@ -11,6 +11,9 @@ export interface HeartbeatAttempt {
 /** With fewer attempts than this, nothing is forecast. */
 export const LEAST_ATTEMPTS = 30
 
+/** The numbers of repetitions that are told apart. */
+const REPETITIONS = 32
+
 /** What is seen loses half of its weight in this time, in milliseconds: 90 days. */
 const HALF_LIFE = 90 * 86_400_000
 
@@ -29,6 +32,8 @@ export class StoreExperience {
   readonly silences = new DurationHistogram()
   /** The silences that were to be expected if each heartbeat failed by itself. */
   readonly chanceSilences = new DurationHistogram()
+  /** How many runs of failures had a repetition with this number. */
+  readonly #reached = new Float64Array(REPETITIONS)
   #failed = 0
   #failedTime = 0
   #observed = 0
@@ -70,9 +75,18 @@ export class StoreExperience {
     }
   }
 
-  /** A repetition was sent so long after the first heartbeat that failed. It may take as long as `limit`. */
-  addRepetition(elapsed: number, limit: number): void {
-    this.chanceSilences.add(elapsed + limit, this.failureChance(limit))
+  /**
+   * A repetition was sent so long after the first heartbeat that failed: the first one has the number 1. It may take as long
+   * as `limit`.
+   */
+  addRepetition(number: number, elapsed: number, limit: number): void {
+    const place = Math.min(number, REPETITIONS - 1)
+    const reached = (this.#reached[place] ?? 0) + 1
+    this.#reached[place] = reached
+    // If each failed by itself, so many of those that got here would have come this far.
+    const chance = this.failureChance(limit)
+    const byChance = Math.min(((this.#reached[1] ?? 0) * chance ** (number - 1)) / reached, 1)
+    this.chanceSilences.add(elapsed + limit, byChance * chance)
   }
 
   /** A lease was held for so long. */
@@ -114,6 +128,7 @@ export class StoreExperience {
     if (!(factor < 1)) return
     const all = [this.answers, this.slow, this.lateness, this.silences, this.chanceSilences]
     for (const histogram of all) histogram.fade(factor)
+    for (const [number, count] of this.#reached.entries()) this.#reached[number] = count * factor
     this.#failed *= factor
     this.#failedTime *= factor
     this.#observed *= factor

@@ -1,6 +1,6 @@
 import type { LeaseObjective } from '../settings/lease-objective.js'
 import { validityOf } from '../time/validity.js'
-import type { Chosen } from './chosen-durations.js'
+import type { Chosen } from './duration-advice.js'
 import type { StoreExperience } from './store-experience.js'
 
 const DAY = 86_400_000

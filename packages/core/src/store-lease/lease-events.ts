@@ -1,6 +1,6 @@
 import { EventEmitter } from 'eventemitter3'
 import type { LeaseLost } from '../errors/lease-lost.js'
-import type { DurationAdvice } from '../objective/chosen-durations.js'
+import type { DurationAdvice } from '../objective/duration-advice.js'
 import type { Grant } from '../store/lease-record.js'
 import { callGuarded } from '../user-code/guarded-calls.js'
 

@@ -1,6 +1,7 @@
 import { type DurationAdvice, MemoryLeaseStore } from '@leasehold/core'
 import { expect, it } from 'vitest'
-import { durationsFor, leaderLease } from '../readme/objective.js'
+import { durationsFor } from '../readme/advise.js'
+import { leaderLease } from '../readme/objective.js'
 
 it('the examples of the guide choose durations', async () => {
   const lease = leaderLease(new MemoryLeaseStore(), expect.unreachable)

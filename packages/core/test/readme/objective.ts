@@ -1,6 +1,6 @@
-import { adviseDurations, createLease, type LeaseStore } from '@leasehold/core'
-
 // #region objective
+import { createLease, type LeaseStore } from '@leasehold/core'
+
 /** Leads while it holds the lease; a dead leader is replaced within 5 s. */
 export function leaderLease(store: LeaseStore, alert: (reason: string) => void) {
   const lease = createLease(store, 'leader', { objective: { failover: 5_000, falseLossesPerYear: 1 } })
@@ -10,11 +10,3 @@ export function leaderLease(store: LeaseStore, alert: (reason: string) => void) 
   return lease
 }
 // #endregion objective
-
-// #region advise
-/** `roundTrips`: how long calls to the store took, in milliseconds. */
-export function durationsFor(roundTrips: readonly number[]) {
-  const { kept, reason, ...durations } = adviseDurations({ failover: 5_000, falseLossesPerYear: 1 }, { roundTrips })
-  return kept ? durations : reason
-}
-// #endregion advise

@@ -1,0 +1,19 @@
+import type { LeaseTimes, LossForecast } from './loss-forecast.js'
+
+/** Durations for an objective, and what they can keep of it. Durations in milliseconds. */
+export interface DurationAdvice extends LeaseTimes {
+  /** Whether the forecast keeps the objective. `true` also while too little is known for a forecast. */
+  readonly kept: boolean
+  /** The false losses a year to be expected; `undefined` while too little is known. */
+  readonly forecast: number | undefined
+  /** How long after the death of a holder the next one is expected to hold the lease. */
+  readonly failover: number
+  /** Why the objective is not kept, and what would keep it; or that too little is known. `undefined` otherwise. */
+  readonly reason: string | undefined
+}
+
+/** Durations with their forecast. */
+export interface Chosen extends LeaseTimes {
+  readonly losses: LossForecast
+  readonly failover: number
+}
