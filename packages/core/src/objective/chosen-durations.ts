@@ -76,7 +76,21 @@ export function reviseDurations(
   if (best.heartbeatTimeout > (1 + LONGER_TTL) * times.heartbeatTimeout) return best
   const isGood = present.kept && present.forecast <= GOOD_ENOUGH * objective.falseLossesPerYear
   const isBetter = best.forecast !== undefined && best.forecast < BETTER * present.forecast
-  return !isGood && isBetter ? best : present
+  return !isGood && isBetter ? untried(best, present, objective) : present
+}
+
+/**
+ * The advice to change to other durations that are expected to lose fewer leases. What was seen with the present ones says
+ * less about others: until they were tried, half of the gain (in orders of magnitude) is counted.
+ */
+function untried(
+  best: DurationAdvice,
+  present: DurationAdvice,
+  { falseLossesPerYear }: LeaseObjective,
+): DurationAdvice {
+  const forecast = Math.sqrt((best.forecast ?? 0) * (present.forecast ?? 0))
+  const kept = best.kept && forecast <= falseLossesPerYear
+  return { ...best, forecast, kept, reason: kept ? undefined : (best.reason ?? present.reason) }
 }
 
 /** The advice for durations that are used already, from what is known now. */

@@ -1,5 +1,6 @@
 import { Random } from '../../../testkit/src/random.js'
-import { chooseDurations, type DurationAdvice, reviseDurations } from '../../src/objective/chosen-durations.js'
+import { chooseDurations, judgeDurations, reviseDurations } from '../../src/objective/chosen-durations.js'
+import type { DurationAdvice } from '../../src/objective/duration-advice.js'
 import { StoreExperience } from '../../src/objective/store-experience.js'
 import type { LeaseObjective } from '../../src/settings/lease-objective.js'
 import { type Losses, SimulatedLease } from './lease-days.js'
@@ -58,7 +59,9 @@ function learn(world: World, objective: LeaseObjective, days: number, random: ()
   for (const until of [1, 7, days]) {
     new SimulatedLease(world, advice, random, experience).live(until - before)
     before = until
-    advice = reviseDurations(advice, objective, experience)
+    // Durations are judged that were used for a while.
+    const judge = until === days ? judgeDurations : reviseDurations
+    advice = judge(advice, objective, experience)
   }
   return advice
 }
