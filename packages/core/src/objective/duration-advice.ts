@@ -1,7 +1,10 @@
 import type { LeaseTimes, LossForecast } from './loss-forecast.js'
 
 /** Durations for an objective, and what they can keep of it. Durations in milliseconds. */
-export interface DurationAdvice extends LeaseTimes {
+export interface DurationAdvice {
+  readonly heartbeatTimeout: number
+  readonly heartbeatInterval: number
+  readonly operationTimeout: number
   /** Whether the forecast keeps the objective. `true` also while too little is known for a forecast. */
   readonly kept: boolean
   /** The false losses a year to be expected; `undefined` while too little is known. */
