@@ -66,6 +66,8 @@ export class TableLeaseStore implements LeaseStore {
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.grant(grant, call, metadata)
+    // A late duplicate of a claim can be granted again, under the same grant id: its metadata stays.
+    if (this.#isLate(grant)) return { renewed: false, reason: 'expired' }
     return this.#renew(grant, { metadata })
   }
 
@@ -74,7 +76,8 @@ export class TableLeaseStore implements LeaseStore {
     const row = this.#table.rows.get(grant.name)
     if (row === undefined || !this.#isInForce(row)) return { released: false }
     if (row.grant.grantId !== grant.grantId) return { released: false, holder: this.#recordOf(row) }
-    this.#table.rows.set(grant.name, { ...row, endsAt: 0, metadata: metadata ?? row.metadata })
+    const left = metadata === undefined || this.#isLate(grant) ? row.metadata : metadata
+    this.#table.rows.set(grant.name, { ...row, endsAt: 0, metadata: left })
     return { released: true }
   }
 
@@ -102,6 +105,12 @@ export class TableLeaseStore implements LeaseStore {
     if (!this.#isInForce(row)) return { renewed: false, reason: 'expired' }
     this.#table.rows.set(name, { ...row, ...changes, endsAt: this.#table.now() + ttl })
     return { renewed: true }
+  }
+
+  /** Whether the record is that of a later grant with the same grant id. */
+  #isLate({ name, grantId, fencingToken }: Grant): boolean {
+    const grant = this.#table.rows.get(name)?.grant
+    return grant?.grantId === grantId && grant.fencingToken > fencingToken
   }
 
   #isInForce({ endsAt }: Row): boolean {

@@ -11,7 +11,7 @@ const [folder = '', owner = ''] = process.argv.slice(2)
 process.stdin.on('end', () => process.exit())
 const told = once(process.stdin, 'data')
 
-const options = { owner, heartbeatTimeout: 2_000, heartbeatInterval: 300, operationTimeout: 500 }
+const options = { owner, heartbeatTimeout: 4_000, heartbeatInterval: 500, operationTimeout: 2_000 }
 // #region create
 const store = new LocalLeaseStore({ folder })
 const locks = createLockManager(store, options)

@@ -65,7 +65,7 @@ export class WatchedName {
   /** Notifies the watches whose turn it has become: after each change of the name, and when a lock or place ends. */
   update(): void {
     const { lockedFor, fencingToken, heldBy, first } = this.#look()
-    const isChanged = heldBy !== this.#heldBy
+    const isChanged = !this.#isFree && this.#heldBy !== undefined && heldBy !== this.#heldBy
     this.#heldBy = heldBy
     if (lockedFor > 0) {
       this.#isFree = false

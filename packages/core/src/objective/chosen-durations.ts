@@ -10,7 +10,7 @@ export type TtlLimits = Pick<StoreLimits, 'minTtl' | 'maxTtl' | 'observed' | 'fr
 
 /** The least ttl of any lease, in milliseconds. */
 const LEAST_TTL = 100
-export const anyTtl: TtlLimits = { minTtl: LEAST_TTL, maxTtl: Number.POSITIVE_INFINITY }
+const anyTtl: TtlLimits = { minTtl: LEAST_TTL, maxTtl: Number.POSITIVE_INFINITY }
 
 /** The intervals that are considered, as parts of the ttl; the ones with the least traffic first. */
 const INTERVALS: readonly number[] = [0.3, 0.25, 0.2, 0.16, 0.125, 0.1]

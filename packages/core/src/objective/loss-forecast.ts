@@ -21,7 +21,7 @@ export interface LossForecast {
   readonly lateness: number
 }
 
-export const YEAR = 365.25 * 86_400_000
+const YEAR = 365.25 * 86_400_000
 
 /** How much earlier than the interval a heartbeat is sent on average, because of its jitter: half of 5 %. */
 const MEAN_JITTER = 0.025

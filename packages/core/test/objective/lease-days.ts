@@ -3,7 +3,7 @@ import type { LeaseTimes } from '../../src/objective/loss-forecast.js'
 import type { StoreExperience } from '../../src/objective/store-experience.js'
 import { partAbove, type Windows, type World } from './world.js'
 
-export const DAY = 86_400_000
+const DAY = 86_400_000
 
 /** In how many equal parts the answers of skipped heartbeats are learned. */
 const QUANTILES = 10_000
