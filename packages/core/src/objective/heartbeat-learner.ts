@@ -12,6 +12,7 @@ export class HeartbeatLearner {
   #failedSince: number | undefined
   /** When the last of them was sent, and how many failed. */
   #failedAt = 0
+  #failureEnd = 0
   #failures = 0
 
   constructor(experience: StoreExperience) {
@@ -26,7 +27,11 @@ export class HeartbeatLearner {
   /** A heartbeat was sent that was due then. `limit`: for how long an answer is awaited, if the validity lasts. */
   onSent(dueAt: number, sentAt: number, limit: number): void {
     if (this.#failedSince === undefined) this.#experience.lateness.add(Math.max(sentAt - dueAt, 0))
-    else this.#experience.addRepetition(this.#failures, sentAt - this.#failedSince, limit)
+    else {
+      // The next pause is twice as long as this one.
+      const next = limit + 2 * (sentAt - this.#failureEnd)
+      this.#experience.addRepetition(this.#failures, sentAt + next / 2 - this.#failedSince, limit)
+    }
   }
 
   onAnswered(sentAt: number, now: number): void {
@@ -46,6 +51,7 @@ export class HeartbeatLearner {
       this.#experience.addAttempt({ latency: now - sentAt, outcome: isSlow ? 'slow' : 'failed' })
     }
     this.#failedAt = sentAt
+    this.#failureEnd = now
     this.#failures += 1
   }
 

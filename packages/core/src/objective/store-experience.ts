@@ -76,17 +76,17 @@ export class StoreExperience {
   }
 
   /**
-   * A repetition was sent so long after the first heartbeat that failed: the first one has the number 1. It may take as long
-   * as `limit`.
+   * A repetition was sent: the first one has the number 1. It may take as long as `limit`. `silence`: how long the silence will
+   * seem if it fails and the next one is confirmed.
    */
-  addRepetition(number: number, elapsed: number, limit: number): void {
+  addRepetition(number: number, silence: number, limit: number): void {
     const place = Math.min(number, REPETITIONS - 1)
     const reached = (this.#reached[place] ?? 0) + 1
     this.#reached[place] = reached
     // If each failed by itself, so many of those that got here would have come this far.
     const chance = this.failureChance(limit)
     const byChance = Math.min(((this.#reached[1] ?? 0) * chance ** (number - 1)) / reached, 1)
-    this.chanceSilences.add(elapsed + limit, byChance * chance)
+    this.chanceSilences.add(silence, byChance * chance)
   }
 
   /** A lease was held for so long. */
