@@ -34,6 +34,8 @@ export async function startInstance(name: string, { store, guard, append }: Shar
     heartbeatInterval: 500,
     operationTimeout: 500,
     metadata: { address },
+    // This instance is a candidate when it can serve.
+    prepare: () => warmUp(),
   })
   let leader: Leader | undefined
   const observing = (async () => {
@@ -72,15 +74,22 @@ export async function startInstance(name: string, { store, guard, append }: Shar
   }
   // #endregion write
 
-  /** Passes the leadership on, then ends the server. */
+  /** Hands the leadership over to another instance that is ready, then ends the server. */
+  // #region close
   async function close(): Promise<void> {
-    await election.stop()
+    await election.stop({ transfer: 'best' })
+    // #endregion close
     await observing
     server.closeAllConnections()
     server.close()
   }
 
   return { name, address, close }
+}
+
+/** A service would load its caches here, and connect to its data. */
+async function warmUp(): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve))
 }
 
 function reply(response: ServerResponse, status: number, body: object): void {

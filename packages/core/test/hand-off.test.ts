@@ -271,6 +271,25 @@ describe('handOff to a waiter that asks already', () => {
     expect(b.checkLease()).toBe(true)
   })
 
+  it('whose answer comes too late never frees the grant of the waiter', async () => {
+    const { clock, store, b, a } = await setUpPair()
+    const waiting = b.acquire({ wait: 10 * TTL, grantId })
+    await clock.advance(1)
+    const { change } = store
+    store.change = async (...asked) => {
+      const outcome = await change.apply(store, asked)
+      await new Promise<void>((resolve) => void clock.schedule(2 * LIMIT, resolve))
+      return outcome
+    }
+    store.read = () => new Promise(() => {})
+    const settled = a.handOff(to).catch((error: unknown) => error)
+    await clock.advance(3 * LIMIT)
+    expect(await settled).toBeInstanceOf(LeaseTimeoutError)
+    expect(await waiting).toBe(true)
+    await clock.advance(3 * TTL)
+    expect(b.checkLease()).toBe(true)
+  })
+
   it('that has given up is undone by the waiter: the name is not locked for a ttl', async () => {
     const { clock, store, a, b } = await setUpPair()
     const stopping = new AbortController()

@@ -45,6 +45,8 @@ export type EngineEffect =
     }
   /** Gives up the place in the store's queue. */
   | { readonly type: 'withdraw'; readonly grantId: string }
+  /** From now on, a grant under this id is in use by another process. */
+  | { readonly type: 'passed'; readonly grantId: string }
 
 /** An operation that the engine asks of the store. */
 export type StoreRequest =

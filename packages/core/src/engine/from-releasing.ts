@@ -41,13 +41,16 @@ export function fromReleasing(state: Releasing, event: EngineEvent, context: Eve
 export function sendRelease(state: Releasing, { rules, now }: EventContext): Transition {
   const { grant, to, metadata } = state
   const limitAt = Math.min(state.limitAt, now + rules.operationTimeout)
-  return send(
+  const { state: next, effects } = send(
     state,
     to === undefined
       ? { method: 'release', grant, metadata }
       : { method: 'change', grant, to: { grantId: to.grantId, owner: to.owner } },
     limitAt,
   )
+  return to?.isWaiter === true
+    ? { state: next, effects: [{ type: 'passed', grantId: to.grantId }, ...effects] }
+    : { state: next, effects }
 }
 
 function send(state: Releasing, request: StoreRequest, limitAt = state.limitAt): Transition {

@@ -27,6 +27,9 @@ import { type AnswerListener, StoreCaller } from './store-caller.js'
 import { transition } from './transition.js'
 import { watchForTurn, withdrawPlace } from './turn-watch.js'
 
+/** How many hand-overs are remembered: a late answer must not take the grant of the waiter back. */
+const MOST_PASSED = 8
+
 /**
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
  * wait. One operation is in flight at a time, and every answer bears the number of the call it is for.
@@ -35,6 +38,8 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
   wakesAt = Number.POSITIVE_INFINITY
   place = 0
   readonly #store: LeaseStore
+  /** The grant ids of the waiters to which the lease was handed over last. */
+  #passed: readonly string[] = []
   readonly #lease: GrantListener
   readonly #calls: StoreCaller
   readonly #callers = new SharedCallers<AcquireCaller>(this)
@@ -319,6 +324,9 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
       case 'cleanup':
         this.#takeBack(effect.grantId, effect.grant, effect.hasStray)
         return
+      case 'passed':
+        this.#passed = [...this.#passed.slice(1 - MOST_PASSED), effect.grantId]
+        return
       case 'withdraw':
         withdrawPlace(this.rules, this.#store, this.environment.clock, effect.grantId)
         return
@@ -438,6 +446,8 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
   /** A grant that came after its call was given up is taken back, unless the same claim is still wanted or held. */
   #onStaleGrant(grant: Grant): void {
     const state = this.#state
+    // A late answer to a hand-off: the waiter may use the grant.
+    if (this.#passed.includes(grant.grantId)) return
     if (state.phase === 'acquiring' && state.grantId === grant.grantId) return
     if (state.phase !== 'idle' && state.phase !== 'acquiring' && state.grant.grantId === grant.grantId) return
     this.#takeBack(grant.grantId, grant, false)

@@ -135,10 +135,18 @@ export async function* listLeases(
   try {
     for (;;) {
       const sentAt = wallOf(options)
-      const { done, value } = await withinTime(options, store, { operation: `listing leases '${prefix}…'` }, (call) => {
-        call.onAbort(() => listing.abort(call.signal.reason))
-        return records.next()
-      })
+      const { done, value } = await withinTime(
+        options,
+        store,
+        { operation: `listing leases '${prefix}…'` },
+        async (call) => {
+          call.onAbort(() => listing.abort(call.signal.reason))
+          const next = await records.next()
+          const fault = next.done === true ? undefined : faultOfListed(next.value)
+          if (fault !== undefined) throw new Error(`its answer is not valid: ${fault}`)
+          return next
+        },
+      )
       if (done === true) return
       yield shownRecord(value, sentAt)
     }
@@ -147,6 +155,11 @@ export async function* listLeases(
     // An iterator that hangs must not hold up its reader.
     void Promise.resolve(records.return?.()).catch(() => {})
   }
+}
+
+function faultOfListed(record: LeaseRecord | undefined): string | undefined {
+  if (record === undefined) return 'a record is missing'
+  return faultOfAnswer('read', record) ?? faultOfMetadata(record.metadata)
 }
 
 /** The wall clock; `undefined` where the clock, which may be the user's, does not know. */

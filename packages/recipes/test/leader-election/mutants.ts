@@ -6,6 +6,52 @@ const history = 'leader-election/leader-history.ts'
 /** Bugs of an election. Some are known from other libraries. */
 export const mutants: readonly RecipeMutant[] = [
   {
+    name: 'a transfer hands the lease over before the work has ended',
+    edits: [
+      {
+        file: election,
+        find: '    this.#endTerm()\n    await this.#withinLimit(this.#leading, timeout)\n    return',
+        replace:
+          '    this.#endTerm()\n    void this.#lease.handOff({ owner: candidate.owner, grantId: candidate.grantId }).catch(() => {})\n    ' +
+          'await this.#withinLimit(this.#leading, timeout)\n    return',
+      },
+    ],
+    caughtBy: { law: 'a transfer passes the leadership on in one step, to the candidate that was asked for' },
+  },
+  {
+    name: 'a transfer goes to the best candidate, whoever was asked for',
+    edits: [
+      {
+        file: election,
+        find: "to === 'best' ? others[0] : others.find(({ owner }) => owner === to)",
+        replace: 'others[0]',
+      },
+    ],
+    caughtBy: { law: 'a transfer passes the leadership on in one step, to the candidate that was asked for' },
+  },
+  {
+    name: 'a new leader keeps the leadership though a better candidate is ready',
+    edits: [{ file: election, find: 'best.rank <= candidacy.rank', replace: 'best.rank <= Infinity' }],
+    caughtBy: { law: 'the best candidate that is ready is next when the leader resigns' },
+  },
+  {
+    name: 'a transfer without a candidate resigns',
+    edits: [
+      {
+        file: election,
+        find: '    if (candidate === undefined) throw this.#noCandidate(to)\n',
+        replace:
+          '    if (candidate === undefined) this.#endTerm()\n    if (candidate === undefined) throw this.#noCandidate(to)\n',
+      },
+    ],
+    caughtBy: { law: 'without a candidate, a transfer is refused and the leader stays' },
+  },
+  {
+    name: 'a new leader is shown with the metadata of the last one',
+    edits: [{ file: 'leader-election/leader.ts', find: 'of === undefined || of === owner', replace: 'true' }],
+    caughtBy: { check: ['broken-rule'] },
+  },
+  {
     name: 'isLeader is true until the loss is reported',
     edits: [{ file: election, find: 'return this.#lease.checkLease()', replace: 'return this.#term !== undefined' }],
     caughtBy: { check: ['broken-rule'] },
