@@ -83,7 +83,10 @@ interface Transfer {
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
 
 /** A candidate that was found less than this time ago is not looked at again before the transfer. Milliseconds. */
-const SURE = 10
+const SURE = 50
+
+/** How long a leader waits until the record shows whom it chose. Milliseconds. */
+const LONGEST_MARK = 100
 
 /** The longest pause of a waiting candidate between two requests, in milliseconds. */
 const LONGEST_POLL = 5_000
@@ -409,15 +412,23 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     // It may be settled after the caller has gone.
     outcome.promise.catch(() => {})
     this.#transfer = { to, candidate, since: this.clock.now(), outcome }
-    if (to !== 'best' || this.#candidacy === undefined) await this.#markChosen(to)
+    await this.#markChosen(candidate.owner)
     this.#endTerm()
     await this.#withinLimit(this.#leading, timeout)
     return await outcome.promise
   }
 
-  /** The successor that was chosen would pass the leadership on to a better candidate. If this fails, it may do so. */
+  /**
+   * Says in the record whom this leader chose, while its work still goes on: the successor then begins at once, without a look
+   * for a better candidate. If it is not written in time, the successor looks.
+   */
   async #markChosen(to: string): Promise<void> {
-    await this.#lease.update(withSuccessor(this.owner, this.#options.metadata, to)).catch(() => false)
+    const marked = withSuccessor(this.owner, this.#options.metadata, to)
+    await endsWithin(
+      this.clock,
+      LONGEST_MARK,
+      this.#lease.update(marked).catch(() => {}),
+    )
   }
 
   async #find(to: string): Promise<ReadyCandidate | undefined> {
