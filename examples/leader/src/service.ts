@@ -75,10 +75,8 @@ export async function startInstance(name: string, { store, guard, append }: Shar
   // #endregion write
 
   /** Hands the leadership over to another instance that is ready, then ends the server. */
-  // #region close
   async function close(): Promise<void> {
     await election.stop({ transfer: 'best' })
-    // #endregion close
     await observing
     server.closeAllConnections()
     server.close()
