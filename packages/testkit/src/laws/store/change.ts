@@ -78,10 +78,11 @@ export const storeChangeLaws: readonly StoreLaw[] = [
         const passed = await change()
         assert(passed?.granted)
         assert(passed.grant.fencingToken > grant.fencingToken)
-        const woken = turn ?? turnOf(trial, other, 'waiter', watch)
-        const held = await trial.time
-          .until(woken, trial.ttl * 0.9)
-          .catch((cause: Error) => assert.fail(`the waiter is woken by the change: ${cause.message}`))
+        const held = await (turn === undefined
+          ? turnOf(trial, other, 'waiter', watch)
+          : trial.time
+              .until(turn, trial.ttl * 0.9)
+              .catch((cause: Error) => assert.fail(`the waiter is woken by the change: ${cause.message}`)))
         assert.equal(held.fencingToken, passed.grant.fencingToken)
         assert.equal((await trial.read(one))?.owner, 'waiter')
         await other.release(held, trial.call)
