@@ -17,6 +17,7 @@ export interface Access {
   readonly store: LeaseStore
   /** Writes under the token of a term. Rejects if a later term has written. */
   write(term: bigint): Promise<void>
+  close(): Promise<void>
 }
 
 const RESOURCE = 'data'
@@ -37,14 +38,27 @@ export function openAccess(kind: string, url: string): Access {
 function ofRedis(url: string): Access {
   const redis = new Redis(url)
   const guard = new RedisGuard(redis)
-  return { store: new RedisLeaseStore(redis), write: (term) => guard.write(RESOURCE, term, 'written') }
+  const store = new RedisLeaseStore(redis)
+  return {
+    store,
+    write: (term) => guard.write(RESOURCE, term, 'written'),
+    async close() {
+      await store.close()
+      redis.disconnect()
+    },
+  }
 }
 
 function ofPostgres(url: string): Access {
   const pool = new Pool({ connectionString: url, max: 4 })
   const guard = new PostgresGuard()
+  const store = new PostgresLeaseStore(pool)
   return {
-    store: new PostgresLeaseStore(pool),
+    store,
+    async close() {
+      await store.close()
+      await pool.end()
+    },
     async write(term) {
       const client = await pool.connect()
       try {

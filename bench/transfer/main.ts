@@ -8,8 +8,9 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { LeaderElection } from '@leasehold/recipes'
 import { largest, median, percentile } from '../support/statistics.js'
-import { startBackend } from './backends.js'
+import { openAccess, startBackend } from './backends.js'
 import type { Message } from './instance.js'
 
 const PROGRAM = fileURLToPath(new URL('./instance.ts', import.meta.url))
@@ -70,13 +71,15 @@ async function measure(kind: string, rounds: number): Promise<boolean> {
     child.on('message', (message: Message) => log.onMessage(owner, message))
     instances.push({ owner, child, exited: once(child, 'exit') })
   }
+  const { store, close } = openAccess(kind, backend.url)
+  const observer = new LeaderElection(store, { name: 'writer', owner: 'observer' })
   const gaps = { transfers: [] as number[], kills: [] as number[] }
   try {
     for (let place = 0; place < 3; place += 1) add()
     await until('somebody writes', () => log.latest !== undefined)
     for (let round = 1; round <= rounds; round += 1) {
-      // The new instance starts its program, and is a candidate then.
-      await sleep(1_500)
+      // The new instances start their programs first.
+      await until('two candidates are ready', async () => (await observer.candidates()).length === 2)
       const leader = instances.find(({ owner }) => owner === log.latest?.owner)
       const before = log.latest?.term ?? 0n
       if (leader === undefined) throw new Error('the leader is not known')
@@ -94,6 +97,7 @@ async function measure(kind: string, rounds: number): Promise<boolean> {
   } finally {
     for (const { child } of instances) child.kill('SIGKILL')
     await Promise.all(instances.map(({ exited }) => exited))
+    await close()
     await backend.stop()
   }
   return report(kind, gaps, log)
@@ -119,8 +123,8 @@ function report(kind: string, { transfers, kills }: { transfers: number[]; kills
   return overlaps === 0 && log.refused === 0
 }
 
-async function until(what: string, isIt: () => boolean): Promise<void> {
-  for (let waited = 0; !isIt(); waited += 10) {
+async function until(what: string, isIt: () => boolean | Promise<boolean>): Promise<void> {
+  for (let waited = 0; !(await isIt()); waited += 10) {
     if (waited > LONGEST) throw new Error(`${what}: not within ${LONGEST} ms`)
     await sleep(10)
   }
