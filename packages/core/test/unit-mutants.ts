@@ -3,6 +3,30 @@ import type { UnitMutant } from '@leasehold/testing'
 /** One-line changes that break a rule, each with the test that notices it. */
 export const unitMutants: readonly UnitMutant[] = [
   {
+    title: 'hand-off: an unknown outcome frees the grant of the waiter',
+    file: 'src/engine/from-releasing.ts',
+    find: 'if (to !== undefined && to.isWaiter !== true) {',
+    replace: 'if (to !== undefined) {',
+    test: 'test/hand-off.test.ts',
+    name: 'whose outcome is unknown never frees the grant of the waiter',
+  },
+  {
+    title: 'hand-off: a late answer frees the grant of the waiter',
+    file: 'src/engine/lease-engine.ts',
+    find: 'if (this.#passed.includes(grant.grantId)) return',
+    replace: '',
+    test: 'test/hand-off.test.ts',
+    name: 'whose answer comes too late never frees the grant of the waiter',
+  },
+  {
+    title: 'hand-off: a waiter that gives up leaves the grant in the store',
+    file: 'src/engine/from-acquiring.ts',
+    find: 'state.uncertainSince !== undefined || state.offered === true\n',
+    replace: 'state.uncertainSince !== undefined\n',
+    test: 'test/hand-off.test.ts',
+    name: 'that has given up is undone by the waiter',
+  },
+  {
     title: 'system clock: a cancelled task runs',
     file: 'src/time/system-clock.ts',
     find: 'clearImmediate(turn)',
