@@ -20,6 +20,20 @@ export const recipeSettings = {
       description:
         'The pause after a term that this process gave up, before it campaigns again. Empty: twice heartbeat-interval, 10 s at most.',
     },
+    rank: {
+      type: 'number',
+      description: 'How good a candidate this process is: the largest is the best. Empty: 0, and not advertised.',
+    },
+    preempt: {
+      type: 'switch',
+      default: 'false',
+      description: 'Whether this process, while it leads, transfers the leadership to a candidate of a higher rank.',
+    },
+    advertise: {
+      type: 'switch',
+      description:
+        'Whether a leader can choose this process for a transfer. Empty: with prepare, rank or preempt, where the store can list.',
+    },
     stopTimeout,
     keepAlive,
   }),

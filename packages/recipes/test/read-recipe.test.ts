@@ -26,6 +26,18 @@ it('a recipe takes its settings, and those of its leases, from a block', async (
   expect(warnings).toEqual([])
 })
 
+it('an election has its rank in a configuration; empty settings are not given', async () => {
+  await using provider = providerOf(`
+    indexer { rank = 3, preempt = true }
+    standby { rank = "", preempt = false, advertise = "" }
+  `)
+  const { options } = await readRecipe(provider, 'leader-election', 'indexer', 'indexer')
+  expect(options).toMatchObject({ rank: 3, preempt: true })
+  const standby = await readRecipe(provider, 'leader-election', 'indexer', 'standby')
+  expect([standby.options.rank, standby.options.advertise]).toEqual([undefined, undefined])
+  await new LeaderElection(standby.store, standby.options).stop()
+})
+
 it('a setting that no recipe has is reported, with the block', async () => {
   const warnings: string[] = []
   await using provider = providerOf('indexer { stop-timeuot = 3s }', warnings)
