@@ -306,7 +306,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: claims,
-        find: "if (isClaiming || state.uncertainSince !== undefined || state.changedAt !== undefined) {\n    effects.push({ type: 'cleanup', grantId: state.grantId, grant: undefined, hasStray: true })\n  }",
+        find: "if (isClaiming || isUncertain || state.changedAt !== undefined) {\n    effects.push({ type: 'cleanup', grantId: state.grantId, grant: undefined, hasStray: true })\n  }",
         replace: '',
       },
     ],
@@ -348,11 +348,22 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: lifeCycle,
-        find: "if (lease === undefined || lease.grantId !== grantId || (state !== 'leased' && state !== 'expired')) {",
-        replace: "if (lease === undefined || (state !== 'leased' && state !== 'expired')) {",
+        find: 'const isOver = lease?.grantId !== grantId || (',
+        replace: 'const isOver = (',
       },
     ],
     caughtBy: { law: 'renewal: the same owner and token under another grant id is not renewed' },
+  },
+  {
+    name: 'an update of an earlier grant with the same grant id is accepted',
+    edits: [
+      {
+        file: lifeCycle,
+        find: '(metadata !== undefined && lease.fencingToken > grant.fencingToken)',
+        replace: 'false',
+      },
+    ],
+    caughtBy: { law: 'metadata: a late request of an earlier grant with the same grant id changes no metadata' },
   },
   {
     name: 'maxHold is not looked at',
