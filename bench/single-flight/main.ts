@@ -2,7 +2,7 @@
  * Eight processes share a value that one of them refreshes when it has expired, over one folder of the local store. Processes
  * are killed and stopped in the middle of a refresh. Prints how long callers waited, compared with the time of a refresh.
  * Fails if a refresh token was used twice, if a value was refreshed twice although its first refresh lived, or if 1% of the
- * waits took three refreshes or longer. `npm run bench -- single-flight 300`: with so many expiries; 100,000 unless given.
+ * waits took three refreshes or longer. The argument is the number of expiries; 100,000 unless given.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

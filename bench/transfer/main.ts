@@ -15,7 +15,7 @@ import type { Message } from './instance.js'
 
 const PROGRAM = fileURLToPath(new URL('./instance.ts', import.meta.url))
 
-/** How often something is killed: in one of so many rounds. */
+/** In every tenth round, a process is killed. */
 const KILLS = 10
 
 /** How long a round waits for a writer, in milliseconds. */

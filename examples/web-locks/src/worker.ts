@@ -1,4 +1,4 @@
-/** `worker.ts FOLDER OWNER`: imports the catalog, and then reads it until it is told to end. */
+/** `worker.ts FOLDER OWNER`: imports the catalog, and then reads it until a line arrives on stdin. */
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { LocalLeaseStore } from '@leasehold/local'

@@ -80,8 +80,8 @@ export function reviseDurations(
 }
 
 /**
- * The advice to change to other durations that are expected to lose fewer leases. What was seen with the present ones says
- * less about others: until they were tried, half of the gain (in orders of magnitude) is counted.
+ * The advice to change to other durations that are expected to lose fewer leases. Observations with the present
+ * durations say less about others: until those were tried, half of the gain (in orders of magnitude) counts.
  */
 function untried(
   best: DurationAdvice,

@@ -53,7 +53,7 @@ export class DurationHistogram {
   }
 
   /**
-   * How many durations in so many are expected to exceed this one. Where few or none did, the tail of those that are shorter
+   * The expected fraction of durations above this one. Where few or none were seen, the tail of the shorter ones
    * is continued: it falls as a power of the duration (Hill's estimate of the exponent).
    */
   exceeding(duration: number): number {

@@ -32,7 +32,7 @@ const LEAST_LATENESS = 0.02
 /** With this chance, and a smaller one, it makes no difference whether the next repetition fails. */
 const NEGLIGIBLE = 1e-15
 
-/** Instants in a validity that are told apart. */
+/** Into how many instants the forecast divides a validity. */
 const STEPS = 1_024
 
 /** Timers that are late by less than this are usual, and say nothing about a blocked loop. Milliseconds. */

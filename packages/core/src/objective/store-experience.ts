@@ -11,14 +11,14 @@ export interface HeartbeatAttempt {
 /** With fewer attempts than this, nothing is forecast. */
 export const LEAST_ATTEMPTS = 30
 
-/** The numbers of repetitions that are told apart. */
+/** How many repetitions are counted, each number by itself. */
 const REPETITIONS = 32
 
 /** What is seen loses half of its weight in this time, in milliseconds: 90 days. */
 const HALF_LIFE = 90 * 86_400_000
 
 /**
- * What the leases of one store have seen: the times and failures of their heartbeats, how late the event loop sent them, and
+ * The observations of the leases of one store: the times and failures of their heartbeats, how late the event loop sent them, and
  * how long the store was silent. A fixed size of a few kilobytes, whatever the number of leases. Durations in milliseconds.
  */
 export class StoreExperience {
@@ -83,7 +83,7 @@ export class StoreExperience {
     const place = Math.min(number, REPETITIONS - 1)
     const reached = (this.#reached[place] ?? 0) + 1
     this.#reached[place] = reached
-    // If each failed by itself, so many of those that got here would have come this far.
+    // How many runs of failures would have become this long if each request failed independently.
     const chance = this.failureChance(limit)
     const byChance = Math.min(((this.#reached[1] ?? 0) * chance ** (number - 1)) / reached, 1)
     this.chanceSilences.add(silence, byChance * chance)

@@ -8,10 +8,10 @@ const DAY = 86_400_000
 /** In how many equal parts the answers of skipped heartbeats are learned. */
 const QUANTILES = 10_000
 
-/** As `system.now() + validity`, written anew here: the simulation must not repeat a fault of the forecast. */
+/** As `system.now() + validity`. It stands here a second time so that the simulation does not repeat a fault of the forecast. */
 const validityOf = (ttl: number): number => 0.99 * ttl - 25
 
-/** Losses of a lease that was held for so many days. */
+/** The losses of a lease within a number of days. */
 export interface Losses {
   readonly days: number
   readonly losses: number

@@ -5,7 +5,7 @@ import { silentLogger } from '../support/held-lease.js'
 
 const objective = { failover: 5_000, falseLossesPerYear: 1 }
 
-/** A store in virtual time that answers after so many milliseconds. */
+/** A store in virtual time that answers after a delay, in milliseconds. */
 function setUp(delay: (call: number) => number, warnings: string[] = []) {
   const clock = new VirtualClock()
   const memory = new MemoryLeaseStore({ clock })

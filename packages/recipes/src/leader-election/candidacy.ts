@@ -15,7 +15,7 @@ export interface CandidacyOptions {
 
 /**
  * Shows that a candidate is ready, by a lease of its own: its metadata are the rank of the candidate, and the grant id under
- * which it waits for the leadership. What is shown follows what is wanted, one request after the other.
+ * which it waits for the leadership. It sends one request after the other, until the record is up to date.
  */
 export class Candidacy {
   readonly #options: CandidacyOptions

@@ -47,7 +47,7 @@ export interface LeaseManagerOptions extends Omit<RecipeOptions, 'name'> {
 export interface ManagedAcquireOptions extends AcquireOptions {
   /** The owner of this lease; that of the manager unless given. */
   readonly owner?: string | undefined
-  /** The ttl of this lease, in milliseconds; that of the manager unless given. What was derived from it is derived again. */
+  /** The ttl of this lease, in milliseconds; that of the manager unless given. Settings derived from the ttl follow it. */
   readonly heartbeatTimeout?: number | undefined
 }
 

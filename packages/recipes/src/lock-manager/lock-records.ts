@@ -11,8 +11,8 @@ interface LockRecords {
 }
 
 /**
- * The locks that the records of a store show. A process that holds a lock shared several times has one record. Of the
- * requests that wait, a store shows the one that is next, if it waits for the end of shared locks. Rejects with a typed error
+ * The locks that the records of a store show. A process that holds a lock shared several times has one record. A
+ * waiting request has a record only if it is next and waits for the end of shared locks. Rejects with a typed error
  * where the store cannot list.
  */
 export async function readLocks(

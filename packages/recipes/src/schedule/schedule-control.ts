@@ -213,7 +213,7 @@ export class ScheduleControl {
     await this.#change((state) => {
       if (state.skipped.includes(due)) return [state, undefined]
       const now = this.#wall()
-      // Of the past ones, some may not be recorded, because no instance was there.
+      // A past tick may be missing from the record: no instance was running at the time.
       const kept = state.skipped.length < MOST_SKIPPED ? state.skipped : state.skipped.filter((other) => other > now)
       if (kept.length >= MOST_SKIPPED) {
         const message = `${kept.length} ticks of schedule '${this.#name}' are skipped already: pause it instead`
@@ -240,8 +240,8 @@ export class ScheduleControl {
   }
 
   /**
-   * @internal Removes requests that were run and ticks that were decided. Also if there are none, the store begins anew to
-   * count for how long it keeps the record.
+   * @internal Removes requests that were run and ticks that were decided. It always writes the record, so
+   * that a store that forgets old records keeps this one.
    */
   async tidy(keepAlive = true): Promise<void> {
     await this.#change((state) => [state, undefined], keepAlive)

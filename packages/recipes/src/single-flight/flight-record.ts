@@ -90,7 +90,7 @@ function isJson(text: string): boolean {
 
 /**
  * The age of a value at an instant of the wall clock here. The clock that has written it may be ahead, so a time in the future
- * counts as now. If it is more than `freshFor` ahead, nobody knows the age, and the value counts as no longer fresh.
+ * counts as now. If it is more than `freshFor` ahead, the age is unknown, and the value counts as stale.
  */
 export function ageOf({ refreshedAt, freshFor }: StoredValue, wall: number): number {
   const age = wall - refreshedAt
