@@ -53,7 +53,7 @@ export class DurationHistogram {
   }
 
   /**
-   * The expected fraction of durations above this one. Where few or none were seen, the tail of the shorter ones
+   * How many of the recorded durations are expected to exceed this one. Where few or none did, the tail of the shorter ones
    * is continued: it falls as a power of the duration (Hill's estimate of the exponent).
    */
   exceeding(duration: number): number {
