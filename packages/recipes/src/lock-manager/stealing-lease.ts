@@ -42,11 +42,8 @@ export function checkCanSteal(
 }
 
 /**
- * An exclusive lease that takes the name from its holders. An exclusive holder is replaced in one write, so that the name
- * is never free, and no waiter is granted it in between. Shared holders are broken.
- *
- * A holder of the turnstile that only enters is waited for: it does not look at the turnstile again once it is in its slot,
- * so that it would hold the slot beside the thief.
+ * An exclusive lease that takes the name from its holder in one write, so that the name is never free, and no waiter is
+ * granted it in between. Shared holders are broken. A reader that was entering notices when it leaves the turnstile.
  */
 export class StealingLease extends ExclusiveLease {
   protected override async take(held: StoreLease, request: EntryRequest): Promise<boolean> {
@@ -55,12 +52,7 @@ export class StealingLease extends ExclusiveLease {
     const wait = Math.min(turnstile.timeouts.heartbeatInterval / 10, LONGEST_PAUSE)
     while (!signal.aborted) {
       const record = await turnstile.readRecord(undefined, signal)
-      if (isExclusive(record)) {
-        if (record.state === 'leased' && (await held.adopt(this.#handOffOf(record), { signal }))) return true
-      } else if (isLocked(record)) {
-        // It may wait for a free slot.
-        await this.#breakSlots(turnstile.count, signal)
-      }
+      if (record?.state === 'leased' && (await held.adopt(this.#handOffOf(record), { signal }))) return true
       if (await held.acquire({ wait, signal })) return true
     }
     return false

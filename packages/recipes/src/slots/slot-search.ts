@@ -10,12 +10,15 @@ import { type TurnstileRecord, toMetadata, withCount } from './turnstile-record.
 /**
  * Passes the turnstile and enters a slot. The entry counts only if the turnstile was still held when the grant of the slot
  * was seen: so no entry by a request that was sent late counts once another has the turnstile.
+ *
+ * A turnstile that was broken meanwhile is seen only when it is left. A reader waits for that: a writer may have taken the
+ * turnstile and seen the slot empty. Permits need no such check, since nobody else can be in the same slot.
  */
 export async function enterSlot(turnstile: Turnstile, request: EntryRequest): Promise<Entry | undefined> {
   const held = turnstile.lease()
   if (!(await turnstile.take(held, request))) return undefined
   const { fencingToken } = held
-  let leave = (): Promise<unknown> => held.release()
+  let leave = (): Promise<boolean> => held.release()
   let entry: Entry | undefined
   try {
     const search = new SlotSearch(turnstile, held, await turnstile.read(held))
@@ -25,12 +28,16 @@ export async function enterSlot(turnstile: Turnstile, request: EntryRequest): Pr
     const next = (found.slot + 1) % record.count
     const metadata = toMetadata(turnstile.kind, { ...record, next, isFull: hasWaited })
     leave = () => held.release({ metadata })
-    if (fencingToken === undefined || !held.checkLease()) {
-      await found.lease.release().catch(() => {})
-      return undefined
+    try {
+      if (fencingToken === undefined || !held.checkLease()) return undefined
+      const leaving = leave()
+      const left = leaving.catch(() => {})
+      if (turnstile.kind === 'readers' && !(await leaving)) return undefined
+      entry = { ...found, fencingToken, left }
+      return entry
+    } finally {
+      if (entry === undefined) await found.lease.release().catch(() => {})
     }
-    entry = { ...found, fencingToken, left: leave().catch(() => {}) }
-    return entry
   } catch (error) {
     // The turnstile was lost: an attempt that waits begins again.
     if (error instanceof LeaseLostError && request.isPatient) return undefined

@@ -219,7 +219,8 @@ describe('costs', () => {
       calls.length = 0
       await act()
       await clock.time.advance(100)
-      return [...calls]
+      // A heartbeat may be due at any moment.
+      return calls.filter((call) => !call.startsWith('renew'))
     }
     const first = locks.request('a', () => 1)
     await clock.time.advance(1_000)
@@ -243,15 +244,13 @@ describe('costs', () => {
   })
 })
 
-it('a thief waits for a process that only enters, and takes the lock from it then', async () => {
+it('a thief does not wait for a process that died while it entered', async () => {
   const { clock, store, open, locks } = createPlace()
   // The other process has the turnstile, and dies before it is in a slot.
   const dead = createLease(store, 'locks/a', { clock, heartbeatTimeout: 10_000, strategy: 'manual', owner: 'dead' })
   await dead.acquire()
   const thief = hold(locks, 'a', { steal: true })
-  await clock.time.advance(5_000)
-  expect(thief.lock).toBeUndefined()
-  await clock.time.advance(10_000)
+  await clock.time.advance(1_000)
   expect(thief.lock?.checkLease()).toBe(true)
   expect((await readLease(store, 'locks/a', { clock }))?.owner).toBe('anna')
   await open('berta').stop()

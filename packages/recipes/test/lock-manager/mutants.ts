@@ -3,6 +3,7 @@ import type { RecipeMutant } from '../support/mutants.js'
 const manager = 'lock-manager/lock-manager.ts'
 const queue = 'lock-manager/lock-queue.ts'
 const hold = 'lock-manager/lock-hold.ts'
+const search = 'slots/slot-search.ts'
 const stealing = 'lock-manager/stealing-lease.ts'
 const names = 'lock-manager/lock-name.ts'
 const records = 'lock-manager/lock-records.ts'
@@ -82,8 +83,9 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: stealing,
-        find: "if (record.state === 'leased' && (await held.adopt(this.#handOffOf(record), { signal }))) return true",
-        replace: 'await breakLease(turnstile.store, turnstile.name, { period: 0, signal, clock: turnstile.clock })',
+        find: "if (record?.state === 'leased' && (await held.adopt(this.#handOffOf(record), { signal }))) return true",
+        replace:
+          'if (record !== undefined) await breakLease(turnstile.store, turnstile.name, { period: 0, signal, clock: turnstile.clock })',
       },
     ],
     caughtBy: { law: 'steal is before all that wait, which are not granted in between' },
@@ -102,8 +104,8 @@ export const mutants: readonly RecipeMutant[] = [
     },
   },
   {
-    name: 'a thief takes the turnstile from a process that enters',
-    edits: [{ file: stealing, find: 'if (isExclusive(record)) {', replace: 'if (isLocked(record)) {' }],
+    name: 'a reader does not look whether it still had the turnstile when it left it',
+    edits: [{ file: search, find: '!(await leaving)', replace: '((await leaving), false)' }],
     caughtBy: { law: 'a process that enters while the lock is stolen does not hold it beside the thief' },
   },
   {

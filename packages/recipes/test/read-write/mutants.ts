@@ -54,9 +54,10 @@ export const mutants: readonly RecipeMutant[] = [
       { file: search, find: 'fencingToken === undefined || !held.checkLease()', replace: 'found.slot < 0' },
       {
         file: search,
-        find: '{ ...found, fencingToken, left: leave()',
-        replace: '{ ...found, fencingToken: fencingToken ?? 0n, left: leave()',
+        find: '{ ...found, fencingToken, left }',
+        replace: '{ ...found, fencingToken: fencingToken ?? 0n, left }',
       },
+      { file: search, find: '!(await leaving)', replace: 'found.slot < 0' },
       { file: search, find: ' || !this.#held.checkLease()', replace: '' },
       { file: search, find: 'await turnstile.read(held)', replace: 'turnstile.readAny(held)' },
     ],

@@ -1,4 +1,4 @@
-import { LeaseUnavailableError, MemoryLeaseStore } from '@leasehold/core'
+import { breakLease, LeaseUnavailableError, MemoryLeaseStore } from '@leasehold/core'
 import { ReadWriteLease } from '@leasehold/recipes'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -26,5 +26,46 @@ describe('a writer', () => {
     isAtFault = false
     await clock.time.advance(600_000)
     expect(await waiting).toBe(true)
+  })
+})
+
+describe('a reader', () => {
+  /** Somebody breaks the turnstile just before the claim of a reader on its slot reaches the store, and a writer gets it. */
+  async function enterWhileBroken(wait: number) {
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const options = { name: 'prices', readers: 2, clock }
+    const writing = new ReadWriteLease(store, { ...options, owner: 'writer' })
+    let isBroken = false
+    const acquire: MemoryLeaseStore['acquire'] = async (request, call) => {
+      if (request.name.startsWith('prices/') && !isBroken) {
+        isBroken = true
+        await breakLease(store, 'prices', { period: 0, reason: 'its holder is believed dead', clock })
+        expect(await writing.exclusive.acquire()).toBe(true)
+      }
+      return await store.acquire(request, call)
+    }
+    const over = Object.assign(new FaultyStore(store, { clock }), { acquire })
+    const reading = new ReadWriteLease(over, { ...options, owner: 'reader' })
+    const entered = reading.shared.acquire({ wait })
+    await clock.time.advance(1_000)
+    return { clock, writing, reading, entered }
+  }
+
+  it('does not enter if the turnstile was broken while it claimed a slot', async () => {
+    const { clock, writing, reading, entered } = await enterWhileBroken(0)
+    expect(await entered).toBe(false)
+    await clock.time.advance(60_000)
+    expect([writing.exclusive.checkLease(), reading.shared.checkLease()]).toEqual([true, false])
+  })
+
+  it('waits for the writer that got the broken turnstile', async () => {
+    const { clock, writing, reading, entered } = await enterWhileBroken(3_600_000)
+    await clock.time.advance(60_000)
+    expect([writing.exclusive.checkLease(), reading.shared.checkLease()]).toEqual([true, false])
+    await writing.exclusive.release()
+    await clock.time.advance(60_000)
+    expect(await entered).toBe(true)
+    expect(reading.shared.checkLease()).toBe(true)
   })
 })
