@@ -1,4 +1,3 @@
-export { adviseDurations, type DurationAdvice, type LeaseObjective, type StoreMeasurements } from '@leasehold/core'
 export { AllOf, type AllOfAcquireOptions, type AllOfOptions } from './all-of/all-of.js'
 export type { Rank } from './leader-election/candidacy.js'
 export type { Candidate } from './leader-election/candidates.js'
@@ -7,10 +6,10 @@ export {
   type ElectionStopOptions,
   LeaderElection,
   type LeaderEvents,
-  type TransferredTerm,
 } from './leader-election/leader-election.js'
 export type { LeaderElectionOptions } from './leader-election/leader-election-options.js'
 export type { Prepare } from './leader-election/preparation.js'
+export type { TransferredTerm } from './leader-election/succession.js'
 export type { Term, TermWork } from './leader-election/term.js'
 export { FailedJobsError } from './lease-manager/failed-jobs-error.js'
 export type { JobWorker, ProcessedJobs } from './lease-manager/job-run.js'

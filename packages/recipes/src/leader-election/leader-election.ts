@@ -16,7 +16,6 @@ import {
   checkFault,
   checkMetadata,
   createGrantId,
-  Deferred,
   faultOfLimit,
   health,
   healthFrom,
@@ -33,18 +32,12 @@ import { leaseOptionsOf } from '../recipe-options.js'
 import { keepOtherRecipe } from '../record-kind.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { Candidacy } from './candidacy.js'
-import {
-  type Candidate,
-  candidateName,
-  candidateOf,
-  checkCanTransfer,
-  type ReadyCandidate,
-  readyCandidates,
-} from './candidates.js'
-import { hasChosen, type Leader, leaderOf, ofLeader, withSuccessor } from './leader.js'
+import { type Candidate, candidateName, checkCanTransfer, readyCandidates } from './candidates.js'
+import { type Leader, leaderOf, ofLeader } from './leader.js'
 import { type CheckedOptions, checkedOptions, type LeaderElectionOptions } from './leader-election-options.js'
 import { type ObserverEnvironment, observeLeader } from './observe-leader.js'
 import { prepared } from './preparation.js'
+import { Succession, type TransferredTerm } from './succession.js'
 import { TermRun } from './term.js'
 
 /** The events of a `LeaderElection`, and their arguments. A term that was `elected` ends as `resigned` or as `lost`. */
@@ -56,13 +49,6 @@ export interface LeaderEvents extends RecipeEvents {
   lost: [term: bigint, lost: LeaseLost]
 }
 
-/** The new leader after a transfer. */
-export interface TransferredTerm {
-  readonly owner: string
-  /** The number of its term. */
-  readonly term: bigint
-}
-
 export interface ElectionStopOptions extends StopOptions {
   /**
    * A leader transfers its leadership to this owner, or to the best candidate, instead of freeing the name. Without such a
@@ -71,22 +57,8 @@ export interface ElectionStopOptions extends StopOptions {
   readonly transfer?: string | undefined
 }
 
-/** A transfer that was asked for, until the work of the term has ended. */
-interface Transfer {
-  readonly to: string
-  readonly candidate: ReadyCandidate
-  readonly since: number
-  readonly outcome: Deferred<TransferredTerm>
-}
-
 /** A leader leads for weeks: core would warn of a lease that is held for long without `maxHold`. Milliseconds. */
 const NO_LIMIT = Number.MAX_SAFE_INTEGER
-
-/** A candidate that was found less than this time ago is not looked at again before the transfer. Milliseconds. */
-const SURE = 50
-
-/** How long a leader waits until the record shows whom it chose. Milliseconds. */
-const LONGEST_MARK = 100
 
 /** The longest pause of a waiting candidate between two requests, in milliseconds. */
 const LONGEST_POLL = 5_000
@@ -115,7 +87,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   #leading: Promise<unknown> | undefined
   readonly #metadata: Metadata
   readonly #candidacy: Candidacy | undefined
-  #transfer: Transfer | undefined
+  readonly #succession: Succession
   /** Whether `stop` transfers the leadership: this process does not campaign again. */
   #isLeaving = false
   /** Whether the record was that of another recipe: it is then read before the next grant replaces its metadata. */
@@ -143,6 +115,13 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     }
     this.#metadata = checked.advertise ? ofLeader(owner, checked.metadata) : checked.metadata
     checkMetadata(this.#metadata, this.#details, store.limits.metadata)
+    this.#succession = new Succession({
+      lease: this.#lease,
+      owner,
+      metadata: checked.metadata,
+      environment: this.#environment,
+      details: this.#details,
+    })
     if (checked.advertise) this.#candidacy = this.#createCandidacy(store, options)
     this.watch(this.#lease).on('acquired', onConfirmed).on('renewed', onConfirmed)
   }
@@ -364,105 +343,34 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     const error = await term.carryOut(this.#options.onElected)
     ended.abort()
     this.#term = undefined
-    const transfer = this.#transfer
-    this.#transfer = undefined
     if (error !== undefined) this.report(error)
-    if (term.lost !== undefined) {
-      transfer?.outcome.reject(lostBeforeTransfer(this.name, term.lost, this.#details))
-      return false
-    }
-    const isTransferred = transfer !== undefined && (await this.#handOver(transfer))
-    if (!isTransferred) {
-      await this.#lease.release().catch((error: unknown) => this.report(error))
-    }
+    const { lost } = term
+    const isTransferred = await this.#succession.complete(lost)
+    if (lost !== undefined) return false
+    if (!isTransferred) await this.#lease.release().catch((error: unknown) => this.report(error))
     this.emit('resigned', term.number)
     return isTransferred
-  }
-
-  /** Hands the lease over, and settles the transfer. Returns `false` if the lease is still held. */
-  async #handOver({ to, candidate, since, outcome }: Transfer): Promise<boolean> {
-    let next: ReadyCandidate | undefined = candidate
-    try {
-      // The work took a while: the candidate may have gone, or waits under another grant id.
-      if (this.clock.now() - since >= SURE) next = await this.#findAgain(to, candidate)
-    } catch {
-      // The candidate as it was found is the best guess.
-    }
-    if (next === undefined) {
-      outcome.reject(this.#noCandidate(to))
-      return false
-    }
-    try {
-      const { owner, fencingToken } = await this.#lease.handOff({ owner: next.owner, grantId: next.grantId })
-      outcome.resolve({ owner, term: BigInt(fencingToken) })
-    } catch (error) {
-      outcome.reject(error)
-    }
-    return true
   }
 
   async #transferTo(to: string, timeout: number): Promise<TransferredTerm> {
     this.#checkCanTransfer()
     const term = this.#term
-    if (term === undefined || !this.isLeader || this.#transfer !== undefined) throw this.#notLeading()
-    const candidate = await this.#find(to)
-    if (candidate === undefined) throw this.#noCandidate(to)
-    if (this.#term !== term || !this.isLeader || this.#transfer !== undefined) throw this.#notLeading()
-    const outcome = new Deferred<TransferredTerm>()
-    // It may be settled after the caller has gone.
-    outcome.promise.catch(() => {})
-    this.#transfer = { to, candidate, since: this.clock.now(), outcome }
-    await this.#markChosen(candidate.owner)
+    const canTransfer = (): boolean => this.#term === term && this.isLeader && !this.#succession.isUnderWay
+    if (term === undefined || !canTransfer()) throw this.#notLeading()
+    const candidate = await this.#succession.find(to)
+    if (candidate === undefined) throw this.#succession.noCandidate(to)
+    if (!canTransfer()) throw this.#notLeading()
+    const outcome = await this.#succession.choose(to, candidate)
     this.#endTerm()
     await this.#withinLimit(this.#leading, timeout)
     return await outcome.promise
   }
 
-  /**
-   * Says in the record whom this leader chose, while its work still goes on: the successor then begins at once, without a look
-   * for a better candidate. If it is not written in time, the successor looks.
-   */
-  async #markChosen(to: string): Promise<void> {
-    const marked = withSuccessor(this.owner, this.#options.metadata, to)
-    await endsWithin(
-      this.clock,
-      LONGEST_MARK,
-      this.#lease.update(marked).catch(() => {}),
-    )
-  }
-
-  async #find(to: string): Promise<ReadyCandidate | undefined> {
-    const others = (await readyCandidates(this.#environment)).filter(({ owner }) => owner !== this.owner)
-    return to === 'best' ? others[0] : others.find(({ owner }) => owner === to)
-  }
-
-  /** The candidate, if it still waits; otherwise another one, if any will do. */
-  async #findAgain(to: string, { owner }: ReadyCandidate): Promise<ReadyCandidate | undefined> {
-    const { store, name, timeouts, clock } = this.#environment
-    const record = await readLease(store, candidateName(name, owner), { timeout: timeouts.operationTimeout, clock })
-    return (record && candidateOf(record)) ?? (await this.#find(to))
-  }
-
-  /**
-   * Before its work begins, a new leader hands the lease over to a candidate of a higher rank, unless the last leader chose
-   * it. Returns whether it did.
-   */
+  /** Passes the leadership on to a candidate of a higher rank, if there is one. */
   async #passOn(): Promise<boolean> {
     const candidacy = this.#candidacy
-    if (candidacy === undefined || hasChosen(this.#lease.previous, this.owner)) return false
-    let best: ReadyCandidate | undefined
-    try {
-      best = await this.#find('best')
-    } catch (error) {
-      // The best candidate is not known; this one is ready.
-      this.report(error)
-    }
-    if (best === undefined || best.rank <= candidacy.rank || this.stopping.aborted || !this.isLeader) return false
-    // If the outcome is unknown, the lease is not held here any more.
-    await this.#lease
-      .handOff({ owner: best.owner, grantId: best.grantId })
-      .catch((error: unknown) => this.report(error))
-    return true
+    if (candidacy === undefined) return false
+    return await this.#succession.passOn(candidacy.rank, () => !this.stopping.aborted && this.isLeader)
   }
 
   /** Transfers the leadership to a candidate of a higher rank, when there is one. */
@@ -470,9 +378,9 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     let isFailing = false
     while (!ended.aborted) {
       await pauseUntil(this.clock, this.#environment.timeouts.heartbeatInterval, ended)
-      if (ended.aborted || !this.isLeader || this.#transfer !== undefined) continue
+      if (ended.aborted || !this.isLeader || this.#succession.isUnderWay) continue
       try {
-        const best = await this.#find('best')
+        const best = await this.#succession.find('best')
         if (!ended.aborted && best !== undefined && best.rank > (this.#candidacy?.rank ?? 0)) {
           await this.#transferTo('best', this.stopTimeout)
         }
@@ -497,14 +405,8 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   }
 
   #notLeading(): LeaseConflictError {
-    const state = this.#transfer === undefined ? 'does not lead' : 'transfers its leadership already'
+    const state = this.#succession.isUnderWay ? 'transfers its leadership already' : 'does not lead'
     return new LeaseConflictError(`election '${this.name}': '${this.owner}' ${state}`, this.#details)
-  }
-
-  #noCandidate(to: string): LeaseConflictError {
-    const none = to === 'best' ? 'no candidate is ready' : `'${to}' is no candidate that is ready`
-    const message = `election '${this.name}': ${none}: let it start with advertise, rank or prepare, and look at candidates()`
-    return new LeaseConflictError(message, this.#details)
   }
 
   /** Long enough for every waiting candidate with the same settings to ask for the lease. */
@@ -531,11 +433,4 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
 function faultOfTarget(option: string, to: unknown): string | undefined {
   if (typeof to === 'string' && to !== '') return undefined
   return `${option} must be the owner of a candidate or 'best', not ${shownValue(to)}`
-}
-
-function lostBeforeTransfer(name: string, { reason }: LeaseLost, details: LeaseErrorDetails): LeaseLostError {
-  return new LeaseLostError(`election '${name}': the term was lost (${reason}) before it was transferred`, {
-    ...details,
-    reason,
-  })
 }

@@ -1,6 +1,7 @@
 import type { RecipeMutant } from '../support/mutants.js'
 
 const election = 'leader-election/leader-election.ts'
+const succession = 'leader-election/succession.ts'
 const history = 'leader-election/leader-history.ts'
 
 /** Bugs of an election. Some are known from other libraries. */
@@ -22,7 +23,7 @@ export const mutants: readonly RecipeMutant[] = [
     name: 'a transfer goes to the best candidate, whoever was asked for',
     edits: [
       {
-        file: election,
+        file: succession,
         find: "to === 'best' ? others[0] : others.find(({ owner }) => owner === to)",
         replace: 'others[0]',
       },
@@ -31,7 +32,7 @@ export const mutants: readonly RecipeMutant[] = [
   },
   {
     name: 'a new leader keeps the leadership though a better candidate is ready',
-    edits: [{ file: election, find: 'best.rank <= candidacy.rank', replace: 'best.rank <= Infinity' }],
+    edits: [{ file: succession, find: 'best.rank <= rank', replace: 'best.rank <= Infinity' }],
     caughtBy: { law: 'the best candidate that is ready is next when the leader resigns' },
   },
   {
@@ -39,9 +40,9 @@ export const mutants: readonly RecipeMutant[] = [
     edits: [
       {
         file: election,
-        find: '    if (candidate === undefined) throw this.#noCandidate(to)\n',
+        find: '    if (candidate === undefined) throw this.#succession.noCandidate(to)\n',
         replace:
-          '    if (candidate === undefined) this.#endTerm()\n    if (candidate === undefined) throw this.#noCandidate(to)\n',
+          '    if (candidate === undefined) this.#endTerm()\n    if (candidate === undefined) throw this.#succession.noCandidate(to)\n',
       },
     ],
     caughtBy: { law: 'without a candidate, a transfer is refused and the leader stays' },
