@@ -1,7 +1,16 @@
-import { type Clock, type Grant, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
+import {
+  type Clock,
+  type Grant,
+  type LeaseRecord,
+  type LeaseStore,
+  LeaseUnavailableError,
+  systemClock,
+} from '@leasehold/core'
 import { AbortableCall, type StoreCall, viewOf } from '@leasehold/core/store'
 import { checkOptionNames, pause, untilAborted } from '@leasehold/core/store-kit'
 import type { Fault, FaultPlan, StoreOperation } from './fault.js'
+
+type List = NonNullable<LeaseStore['list']>
 
 export interface FaultyStoreOptions {
   /** Decides on the faults of calls without a script; none by default. See `seededFaults`. */
@@ -45,7 +54,7 @@ export class FaultyStore implements LeaseStore {
   readonly change?: NonNullable<LeaseStore['change']>
   readonly break?: NonNullable<LeaseStore['break']>
   readonly update?: NonNullable<LeaseStore['update']>
-  readonly list?: NonNullable<LeaseStore['list']>
+  readonly list?: List
   readonly withdraw?: NonNullable<LeaseStore['withdraw']>
   readonly watch?: NonNullable<LeaseStore['watch']>
   readonly watchGrant?: NonNullable<LeaseStore['watchGrant']>
@@ -67,10 +76,16 @@ export class FaultyStore implements LeaseStore {
     this.#plan = plan
     this.#clock = clock
     const overrides = operations.map((operation) => [operation, () => this.#disturbed(operation)])
-    Object.assign(this, { kind: 'store' }, viewOf(store, Object.fromEntries(overrides)))
+    const list = (own: List): List => {
+      return (prefix, call) => this.#listed(own(prefix, call))
+    }
+    Object.assign(this, { kind: 'store' }, viewOf(store, { ...Object.fromEntries(overrides), list }))
   }
 
-  /** The number of calls that the other store is executing now, without those that hang or are delayed. */
+  /**
+   * The number of calls that the other store is executing now, without those that hang or are delayed. A listing counts while
+   * its next record is awaited.
+   */
   get inProgress(): number {
     return this.#inProgress
   }
@@ -132,6 +147,20 @@ export class FaultyStore implements LeaseStore {
       case 'reorder':
         await untilAborted(new Promise<void>((release) => this.#held.push(release)), call)
         return await ask()
+    }
+  }
+
+  /** Listings are not disturbed. */
+  async *#listed(listing: AsyncIterable<LeaseRecord>): AsyncGenerator<LeaseRecord> {
+    const records = listing[Symbol.asyncIterator]()
+    try {
+      for (;;) {
+        const next = await this.#counted(() => records.next())
+        if (next.done === true) return
+        yield next.value
+      }
+    } finally {
+      await records.return?.()
     }
   }
 
