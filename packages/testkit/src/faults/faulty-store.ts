@@ -10,8 +10,6 @@ import { AbortableCall, type StoreCall, viewOf } from '@leasehold/core/store'
 import { checkOptionNames, pause, untilAborted } from '@leasehold/core/store-kit'
 import type { Fault, FaultPlan, StoreOperation } from './fault.js'
 
-type List = NonNullable<LeaseStore['list']>
-
 export interface FaultyStoreOptions {
   /** Decides on the faults of calls without a script; none by default. See `seededFaults`. */
   readonly plan?: FaultPlan | undefined
@@ -54,7 +52,7 @@ export class FaultyStore implements LeaseStore {
   readonly change?: NonNullable<LeaseStore['change']>
   readonly break?: NonNullable<LeaseStore['break']>
   readonly update?: NonNullable<LeaseStore['update']>
-  readonly list?: List
+  readonly list?: NonNullable<LeaseStore['list']>
   readonly withdraw?: NonNullable<LeaseStore['withdraw']>
   readonly watch?: NonNullable<LeaseStore['watch']>
   readonly watchGrant?: NonNullable<LeaseStore['watchGrant']>
@@ -76,7 +74,7 @@ export class FaultyStore implements LeaseStore {
     this.#plan = plan
     this.#clock = clock
     const overrides = operations.map((operation) => [operation, () => this.#disturbed(operation)])
-    const list = (own: List): List => {
+    const list = (own: NonNullable<LeaseStore['list']>): LeaseStore['list'] => {
       return (prefix, call) => this.#listed(own(prefix, call))
     }
     Object.assign(this, { kind: 'store' }, viewOf(store, { ...Object.fromEntries(overrides), list }))

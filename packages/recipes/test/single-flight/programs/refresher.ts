@@ -1,5 +1,5 @@
 /**
- * `refresher.ts TASK`: gets one value again and again, and refreshes it when it expires. The parent is the identity provider.
+ * `refresher.ts TASK`: gets values again and again, and refreshes each when it expires. The parent is the identity provider.
  * TASK is JSON.
  */
 import { setTimeout as pause } from 'node:timers/promises'
@@ -9,22 +9,25 @@ import { SingleFlight } from '@leasehold/recipes'
 import type { FromParent, RefresherTask, ToParent } from '../fleet/refresh-fleet.js'
 import type { FamilyTokens } from '../fleet/token-family.js'
 
-const { folder, owner, ttl, freshFor, staleFor } = JSON.parse(process.argv[2] ?? '{}') as RefresherTask
+const { folder, owner, accounts, ttl, freshFor, staleFor } = JSON.parse(process.argv[2] ?? '{}') as RefresherTask
 
 function send(message: ToParent): void {
   if (process.connected) process.send?.(message)
 }
 
-let answer = (_: FamilyTokens | undefined): void => {}
-process.on('message', (message: FromParent) => answer(message.tokens))
+/** The pause of one caller before it asks again, in milliseconds. */
+const PAUSE = 3
+
+const answers = new Map<number, (tokens: FamilyTokens | undefined) => void>()
+process.on('message', ({ account, tokens }: FromParent) => answers.get(account)?.(tokens))
 // The child must not outlive its parent.
 process.on('disconnect', () => process.exit())
 
-async function ask(previous: FamilyTokens | undefined, interrupted: boolean): Promise<FamilyTokens> {
+async function ask(account: number, previous: FamilyTokens | undefined, interrupted: boolean): Promise<FamilyTokens> {
   const answered = new Promise<FamilyTokens | undefined>((resolve) => {
-    answer = resolve
+    answers.set(account, resolve)
   })
-  send({ event: 'refresh', previous, interrupted })
+  send({ event: 'refresh', account, previous, interrupted })
   const tokens = await answered
   if (tokens === undefined) throw new Error('the session was revoked')
   return tokens
@@ -39,18 +42,22 @@ const flight = new SingleFlight(new LocalLeaseStore({ folder }), {
 // Failures behind the callers count, too.
 flight.on('error', () => send({ event: 'failed' }))
 
-for (;;) {
-  const startedAt = systemClock.now()
-  try {
-    const { refreshToken } = await flight.get<FamilyTokens>(
-      'tokens',
-      ({ previous, interrupted }) => ask(previous, interrupted),
-      { freshFor, staleFor },
-    )
-    const waited = systemClock.now() - startedAt
-    if (waited > 1) send({ event: 'waited', waited, refreshToken })
-  } catch {
-    send({ event: 'failed' })
+async function getAgain(account: number): Promise<never> {
+  for (;;) {
+    const startedAt = systemClock.now()
+    try {
+      await flight.get<FamilyTokens>(
+        `tokens-${account}`,
+        ({ previous, interrupted }) => ask(account, previous, interrupted),
+        { freshFor, staleFor },
+      )
+      const waited = systemClock.now() - startedAt
+      if (waited > 1) send({ event: 'waited', waited })
+    } catch {
+      send({ event: 'failed' })
+    }
+    await pause(PAUSE * accounts)
   }
-  await pause(3)
 }
+
+for (let account = 0; account < accounts; account += 1) void getAgain(account)
