@@ -8,6 +8,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { bundleWithEdits } from '@leasehold/testing/bundle-with-edits'
 import { RefreshFleet } from '../../packages/recipes/test/single-flight/fleet/refresh-fleet.js'
 import { median, percentile } from '../support/statistics.js'
 import { table } from '../support/table.js'
@@ -15,10 +16,10 @@ import { table } from '../support/table.js'
 const PROCESSES = 8
 
 /** Values that expire side by side. */
-const ACCOUNTS = 16
+const ACCOUNTS = 64
 
 /** Milliseconds. */
-const TIMES = { ttl: 2_000, freshFor: 100, staleFor: 0, refreshTime: 50 }
+const TIMES = { ttl: 2_000, freshFor: 300, staleFor: 0, refreshTime: 200 }
 
 /** The longest time for one expiry, in milliseconds, with the time for faults. */
 const LONGEST = 100
@@ -30,14 +31,24 @@ const expiries = Number(process.argv[2] ?? 100_000)
 if (!Number.isSafeInteger(expiries) || expiries < 1) throw new Error('give a whole number of expiries')
 
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-bench-'))
-const program = fileURLToPath(
-  new URL('../../packages/recipes/test/single-flight/programs/refresher.ts', import.meta.url),
-)
+const [entry, sources] = ['test/single-flight/programs/refresher.ts', 'src/'].map((path) =>
+  fileURLToPath(new URL(`../../packages/recipes/${path}`, import.meta.url)),
+) as [string, string]
+// In one file, so that eight processes start in little time.
+const program = join(folder, 'refresher.mjs')
+await bundleWithEdits({ entry, sources, edits: [] }, program)
 const faults = {
   killEvery: Math.min(2_000, Math.ceil(expiries / 3)),
   stopEvery: Math.min(2_700, Math.ceil(expiries / 2)),
 }
-const options = { program, execArgv: ['--import', 'tsx'], folder, processes: PROCESSES, accounts: ACCOUNTS, ...TIMES }
+const options = {
+  program,
+  execArgv: [],
+  folder: join(folder, 'leases'),
+  processes: PROCESSES,
+  accounts: ACCOUNTS,
+  ...TIMES,
+}
 const fleet = new RefreshFleet(options, faults)
 try {
   await fleet.run(expiries, 30_000 + expiries * LONGEST)

@@ -47,7 +47,7 @@ export interface FleetFaults {
 /** Processes that share values, and the identity provider that they get them from. */
 export class RefreshFleet {
   readonly family = new TokenFamily()
-  /** How long callers waited, in milliseconds; without those that waited while a process was down. */
+  /** How long callers waited, in milliseconds; without those that waited while a process started or was down. */
   readonly waits: number[] = []
   kills = 0
   stops = 0
@@ -79,6 +79,8 @@ export class RefreshFleet {
   async run(refreshes: number, longest: number): Promise<void> {
     for (let count = 0; count < this.#options.processes; count += 1) this.#start()
     const end = systemClock.now() + longest
+    // The programs start.
+    this.#calmAt = systemClock.now() + 3 * this.#options.ttl
     try {
       while (systemClock.now() < end && this.refreshes < refreshes) {
         await pause(10)
@@ -120,8 +122,9 @@ export class RefreshFleet {
     this.refreshes += 1
     if (interrupted) this.interrupted += 1
     const value = `${account} ${previous?.refreshToken}`
+    // The message of a process that was stopped comes after that of its successor, whose refresh is interrupted.
     if (!interrupted && this.#refreshed.has(value)) this.repeated += 1
-    this.#refreshed.add(value)
+    if (!interrupted) this.#refreshed.add(value)
     this.#refreshing.set(child, this.#refreshingIn(child) + 1)
     // A refresh token that may have been used is not used again: the session is begun anew.
     const tokens = previous === undefined || interrupted ? this.family.signIn() : this.family.refresh(previous)
