@@ -30,6 +30,7 @@ export const floors: readonly (readonly Room[])[] = [
   [{ folder: 'store-kit', content: 'the kit for authors of stores: checks, options, requests, waiting' }],
   [{ folder: 'lease', content: 'the contract `Lease`, what `acquire` takes, `lease.run(work)`, factories of leases' }],
   [{ folder: 'settings', content: 'settings of a lease, timeouts, durations, the strategies that plan heartbeats' }],
+  [{ folder: 'channels', content: 'the diagnostics channels, and their messages' }],
   [{ folder: 'store', content: 'the interface of stores, and the records, names and metadata that they keep' }],
   [{ folder: 'user-code', content: 'calls of code that a user supplied, which may fail; the logger' }],
   [{ folder: 'time', content: '`Clock`, the system clock, validity, waiting in time' }],

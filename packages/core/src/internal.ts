@@ -1,4 +1,5 @@
 // For the other packages of this repository, of the same version. Nothing here is a part of the API.
+export { Publisher } from './channels/channels.js'
 export {
   type GrantKeeper,
   type GrantToKeep,

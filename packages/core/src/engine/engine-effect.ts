@@ -15,8 +15,16 @@ export type EngineEffect =
   | { readonly type: 'failed'; readonly error: unknown; readonly definitive: boolean }
   /** The holder's grant cannot be broken. The callers that want it broken get the error. */
   | { readonly type: 'unbroken'; readonly error: unknown }
-  /** `latency`: how long the store took to confirm the heartbeat; `undefined` if the keeper of the grant sent it. */
-  | { readonly type: 'renewed'; readonly grant: Grant; readonly latency: number | undefined }
+  /**
+   * `latency`: how long the store took to confirm the heartbeat; `undefined` if the keeper of the grant sent it. `validUntil`:
+   * when the validity would have ended without it.
+   */
+  | {
+      readonly type: 'renewed'
+      readonly grant: Grant
+      readonly latency: number | undefined
+      readonly validUntil: number
+    }
   /**
    * A heartbeat failed or is late. `begins`: this is the first such heartbeat since one was confirmed; only then are
    * listeners notified. `latency`: the time since the failed heartbeat was sent; `undefined` if the heartbeat is only late.

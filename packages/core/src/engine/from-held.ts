@@ -243,16 +243,16 @@ function lockOf(
 /** The validity counts from the heartbeat of the keeper. A heartbeat of our own that is under way goes on. */
 function onKept(state: Held, { sentAt }: EventOf<'kept'>, context: EventContext): Transition {
   if (sentAt <= state.confirmedAt) return quiet(state)
-  const { phase, grant, call, update, changed, hasOtherTtl } = state
-  const effects: EngineEffect[] = [{ type: 'renewed', grant, latency: undefined }]
+  const { phase, grant, validUntil, call, update, changed, hasOtherTtl } = state
+  const effects: EngineEffect[] = [{ type: 'renewed', grant, latency: undefined, validUntil }]
   if (phase === 'jeopardy') effects.push({ type: 'recovered', grant })
   return { state: { ...becomeHeld(state, sentAt, context, 0), call, update, changed, hasOtherTtl }, effects }
 }
 
 function onConfirmed(state: Held, context: EventContext): Transition {
-  const { call, grant } = state
+  const { call, grant, validUntil } = state
   if (call === undefined) return quiet(state)
-  const effects: EngineEffect[] = [{ type: 'renewed', grant, latency: context.now - call.sentAt }]
+  const effects: EngineEffect[] = [{ type: 'renewed', grant, latency: context.now - call.sentAt, validUntil }]
   if (state.phase === 'jeopardy') effects.push({ type: 'recovered', grant })
   if (call.method === 'update') effects.push({ type: 'updated' })
   const update = call.method === 'update' ? undefined : state.update

@@ -1,3 +1,4 @@
+import { publishers } from '../channels/channels.js'
 import { StorePlans } from '../objective/objective-planner.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { AbortListeners } from '../time/abort-listeners.js'
@@ -5,7 +6,7 @@ import type { Clock } from '../time/clock.js'
 import { guardClock } from '../user-code/guarded-calls.js'
 import { defaultLogger } from '../user-code/logger.js'
 import { Admission } from './admission.js'
-import { delayedUntil, type EngineState } from './engine-state.js'
+import { delayedUntil, type EngineState, LATE } from './engine-state.js'
 import type { LeaseRules } from './lease-rules.js'
 import { Outage } from './outage.js'
 import { RenewalBatch } from './renewal-batch.js'
@@ -193,6 +194,7 @@ export class LeaseGroup {
    * one turn has no room for all leases, the turns after it wake the others.
    */
   #onTimer(instant: number): void {
+    if (publishers.stall.isOn) publishStall(this.#clock.now() - instant)
     this.#takeDue(instant)
     if (this.#room > 0) this.#wakeDue()
   }
@@ -243,6 +245,11 @@ export class LeaseGroup {
     const now = this.#clock.now()
     for (const lease of unarmed ?? []) lease.arm(now)
   }
+}
+
+/** A timer came late. */
+function publishStall(lateness: number): void {
+  if (lateness > LATE) publishers.stall.publish({ lateness })
 }
 
 interface Wake {

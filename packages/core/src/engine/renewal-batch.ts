@@ -1,13 +1,16 @@
+import { publishCall, tracers } from '../channels/channels.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
-import { AbortableCall } from '../store/store-call.js'
+import { AbortableCall, type StoreCall } from '../store/store-call.js'
 import type { Clock } from '../time/clock.js'
 import type { Admission } from './admission.js'
 import { LATE } from './engine-state.js'
 
 /** How many grants one call renews: more would hold up the event loop, and other clients of the server. */
 const LARGEST_BATCH = 512
+
+type BatchStore = Required<Pick<LeaseStore, 'renewMany'>> & Pick<LeaseStore, 'kind'>
 
 /** The sender of a heartbeat. It gets one answer of the store, which need not be valid, or one error. */
 export interface BatchCaller {
@@ -35,12 +38,12 @@ class Batch {
 
 /** Renews the grants that fall due together with one call, where the store can (`renewMany`). */
 export class RenewalBatch {
-  readonly #store: Required<Pick<LeaseStore, 'renewMany'>>
+  readonly #store: BatchStore
   readonly #clock: Clock
   readonly #admission: Admission
   readonly #waiting: Batch[] = []
 
-  constructor(store: Required<Pick<LeaseStore, 'renewMany'>>, clock: Clock, admission: Admission) {
+  constructor(store: BatchStore, clock: Clock, admission: Admission) {
     this.#store = store
     this.#clock = clock
     this.#admission = admission
@@ -93,7 +96,7 @@ export class RenewalBatch {
     const outcomes: unknown[] = []
     let failure: { readonly error: unknown } | undefined
     try {
-      const answers: unknown = await this.#store.renewMany(grants, call)
+      const answers: unknown = await this.#renewMany(grants, call)
       if (!Array.isArray(answers)) throw new TypeError('renewMany must resolve with an array of outcomes')
       // Each is read before the first is handed out: what is thrown here comes from the store, and not from an engine.
       for (let place = 0; place < grants.length; place += 1) outcomes.push(answers[place])
@@ -103,6 +106,19 @@ export class RenewalBatch {
     cancel()
     end()
     this.#tellEach(callers, (caller, place) => settle(caller, ops[place] ?? 0, outcomes[place], failure))
+  }
+
+  #renewMany(grants: readonly Grant[], call: StoreCall): unknown {
+    if (!tracers.store.isOn) return this.#store.renewMany(grants, call)
+    const { kind: store = 'custom' } = this.#store
+    const message = {
+      leaseName: undefined,
+      owner: undefined,
+      store,
+      operation: 'renewMany',
+      leases: grants.length,
+    } as const
+    return publishCall(message, async () => await this.#store.renewMany(grants, call))
   }
 
   /** Calls `tell` for each caller. An error of one caller costs no other its answer: it is thrown again in a later turn. */

@@ -1,3 +1,4 @@
+import { publishCall, tracers } from '../channels/channels.js'
 import type { AcquireOptions } from '../lease/acquire-options.js'
 import type { AcquireRequest, LeaseStore } from '../store/lease-store.js'
 import { AbortableCall, type StoreCall } from '../store/store-call.js'
@@ -40,7 +41,7 @@ export class StoreCaller {
       this.#claim = call
       this.#group.claims.begin()
     }
-    this.#send(request, call, options).then(
+    this.#published(request, call, options).then(
       (answer) => this.#ended(call, answerOf(this.#listener.rules, op, request.method, answer)),
       (error) => this.#ended(call, failureOf(this.#listener.rules, op, request.method, error)),
     )
@@ -64,6 +65,13 @@ export class StoreCaller {
     if (call === undefined || this.#claim !== call) return
     this.#claim = undefined
     this.#group.claims.end(1)
+  }
+
+  #published(request: StoreRequest, call: StoreCall, options: AcquireOptions | undefined): Promise<unknown> {
+    if (!tracers.store.isOn) return this.#send(request, call, options)
+    const { name: leaseName, owner, kind: store } = this.#listener.rules
+    const message = { leaseName, owner, store, operation: request.method, leases: 1 }
+    return publishCall(message, () => this.#send(request, call, options))
   }
 
   /** `async`, so that a store that throws, returns no promise, or settles a thenable twice, still settles once. */

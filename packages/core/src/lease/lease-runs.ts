@@ -28,6 +28,8 @@ export interface RunHost {
   /** The holder for which a claim was refused, if it is known. Never rejects. */
   holder(): Promise<string | undefined>
   release(): Promise<unknown>
+  /** Does the work, and tells the channels of it. */
+  publish<T>(work: () => Promise<T>): Promise<T>
   report(error: unknown): void
 }
 
@@ -71,7 +73,7 @@ export class LeaseRuns {
     this.#current = run
     try {
       await this.#begin(run, options, wait === 0 ? 0 : Math.max(wait - (clock.now() - startedAt), 0))
-      return await workContext.run(lease, () => run.do(lease, work))
+      return await workContext.run(lease, () => this.#host.publish(() => run.do(lease, work)))
     } finally {
       await this.#end(run)
       this.#queue.leave()

@@ -76,6 +76,11 @@ export class ObservedGrants implements RunHost {
     return undefined
   }
 
+  /** What a lease of the user does is published by itself. */
+  publish<T>(work: () => Promise<T>): Promise<T> {
+    return work()
+  }
+
   async release(): Promise<void> {
     await this.#lease.release()
   }

@@ -1,3 +1,4 @@
+import { publishers } from '../channels/channels.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import type { LeaseErrorDetails } from '../errors/lease-error.js'
 import { LeaseLostError } from '../errors/lease-lost-error.js'
@@ -42,6 +43,7 @@ export class Fence {
   readonly resource: string
   readonly token: bigint
   readonly signal: AbortSignal | undefined
+  readonly #kind: string
   readonly #details: LeaseErrorDetails
 
   /**
@@ -61,6 +63,7 @@ export class Fence {
     this.resource = resource
     this.token = BigInt(fencingToken)
     this.signal = options.signal
+    this.#kind = store
     this.#details = { leaseName: resource, store }
     this.signal?.throwIfAborted()
   }
@@ -82,6 +85,10 @@ export class Fence {
 
   /** The error for a token that a backend has found to be smaller than `seen`. */
   rejection(seen: bigint | string): LeaseLostError {
+    if (publishers.guardRejected.isOn) {
+      const { resource, token } = this
+      publishers.guardRejected.publish({ guard: this.#kind, resource, token, seen: String(seen) })
+    }
     return new LeaseLostError(
       `the fencing token ${this.token} for '${this.resource}' is older than ${seen}, which was seen already: another ` +
         'holder has the lease now',

@@ -1,3 +1,4 @@
+import { tracers } from '../channels/channels.js'
 import { AcquireCaller } from '../engine/acquire-caller.js'
 import { isGone, type ReleaseResult } from '../engine/engine-effect.js'
 import type { EventOf } from '../engine/engine-event.js'
@@ -37,6 +38,7 @@ import { keptAlive } from '../time/keep-alive.js'
 import { defaultLogger, type Logger, logSafely } from '../user-code/logger.js'
 import { createEngine, keeperOf } from './create-engine.js'
 import { Departure } from './departure.js'
+import { isClaimPublished, type PublishedGrant, publishClaim, publishGrant, publishRun } from './grant-messages.js'
 import { GrantUsers } from './grant-users.js'
 import {
   checkCanChange,
@@ -48,6 +50,7 @@ import {
   toHandOff,
 } from './hand-off.js'
 import { LeaseEventEmitter, type LeaseEvents } from './lease-events.js'
+import { heldLong, longestSilentHold } from './long-hold.js'
 import { checkUpdate, MetadataUpdates } from './metadata-updates.js'
 import { readHolder } from './operations.js'
 import { checkEnvironment, type StoreLeaseEnvironment } from './store-lease-environment.js'
@@ -95,6 +98,8 @@ export class StoreLease extends Lease {
   readonly #fence: LeaseFence | undefined
   /** How many pieces of work go on although the loss of their grant was reported. */
   #overdue = 0
+  /** The grant as the channels know it. */
+  #published: PublishedGrant | undefined
   /** How many times the claims that wait for a thread were given up. */
   #abandoned = 0
 
@@ -261,6 +266,7 @@ export class StoreLease extends Lease {
       claim: (claimed, run) => this.#claim(claimed, undefined, run),
       holder: () => this.#refusedFor(),
       release: () => this.release(),
+      publish: (work) => (tracers.run.isOn ? publishRun(this, work) : work()),
       report: (error) => this.#report(error),
     })
     return await keptAlive(
@@ -359,12 +365,17 @@ export class StoreLease extends Lease {
   }
 
   #claim(options: AcquireOptions, adopted: Grant | undefined, run?: LeaseRun): Promise<boolean> {
+    if (!isClaimPublished()) return this.#claimNow(options, adopted, run)
+    return publishClaim(this, options, () => this.#claimNow(options, adopted, run))
+  }
+
+  #claimNow(options: AcquireOptions, adopted: Grant | undefined, run?: LeaseRun): Promise<boolean> {
     const { wait = 0, signal } = options
     if (this.#closed) return Promise.reject(leaseClosed(this.#engine.rules))
     if (signal?.aborted === true) return Promise.reject(signal.reason)
     const now = this.#clock.now()
     if (now === Number.POSITIVE_INFINITY) return Promise.reject(clockWithoutTime(this.#engine.rules))
-    const claimAgain = (): Promise<boolean> => this.#claim(options, adopted, run)
+    const claimAgain = (): Promise<boolean> => this.#claimNow(options, adopted, run)
     const starting = this.#fence?.start() ?? keeperOf(this.#store)?.start()
     const entry = starting ? this.#claimAfter(starting, claimAgain) : this.#family?.enter(claimAgain, signal)
     if (entry !== undefined) return keptAlive(this.#clock, entry, options.keepAlive)
@@ -406,6 +417,7 @@ export class StoreLease extends Lease {
 
   /** @internal */
   [onGrant](effect: GrantEffect): void {
+    this.#published = publishGrant(this, effect, this.#published, this.#engine.now)
     switch (effect.type) {
       case 'granted':
         this.#armFence()
@@ -517,15 +529,3 @@ export class StoreLease extends Lease {
 }
 
 const noOptions: AcquireOptions = {}
-
-/** A grant that is held for more ttls than this, without `maxHold`, may belong to a hung worker. */
-const MANY_TTLS = 100
-
-const heldLong =
-  `held for more than ${MANY_TTLS} heartbeat timeouts without maxHold: a worker that hangs keeps the lease for ever. ` +
-  'Set maxHold to the longest time that the work may take'
-
-/** For how long a grant is held without a warning, in milliseconds. */
-function longestSilentHold({ maxHold, timeouts }: LeaseSettings): number {
-  return maxHold === Number.POSITIVE_INFINITY ? MANY_TTLS * timeouts.heartbeatTimeout : Number.POSITIVE_INFINITY
-}

@@ -38,7 +38,7 @@ import { type CheckedOptions, checkedOptions, type LeaderElectionOptions } from 
 import { type ObserverEnvironment, observeLeader } from './observe-leader.js'
 import { prepared } from './preparation.js'
 import { Succession, type TransferredTerm } from './succession.js'
-import { TermRun } from './term.js'
+import { publishElected, publishResigned, TermRun } from './term.js'
 
 /** The events of a `LeaderElection`, and their arguments. A term that was `elected` ends as `resigned` or as `lost`. */
 export interface LeaderEvents extends RecipeEvents {
@@ -313,6 +313,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
       term.lost = lost
       term.end(signal.reason)
       this.emit('lost', term.number, lost)
+      publishResigned(this, term.number, lost.reason)
       // A self-fence ends the process unless the work ends in time.
       return leading
     }
@@ -338,6 +339,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
   /** Does the work of a term. Resolves with whether the leadership was transferred. */
   async #lead(term: TermRun): Promise<boolean> {
     this.emit('elected', term.number)
+    publishElected(this, term.number)
     const ended = new AbortableCall()
     if (this.#options.preempt) void this.#watchBetter(ended)
     const error = await term.carryOut(this.#options.onElected)
@@ -349,6 +351,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     if (lost !== undefined) return false
     if (!isTransferred) await this.#lease.release().catch((error: unknown) => this.report(error))
     this.emit('resigned', term.number)
+    publishResigned(this, term.number, undefined)
     return isTransferred
   }
 

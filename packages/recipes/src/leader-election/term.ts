@@ -1,6 +1,7 @@
-import type { LeaseLost, LeaseLostError, StoreHeld } from '@leasehold/core'
+import type { LeaseLost, LeaseLostError, LeaseLostReason, StoreHeld } from '@leasehold/core'
 import { extendHeld } from '@leasehold/core/internal'
 import { AbortableCall } from '@leasehold/core/store'
+import { recipePublishers } from '../recipe-channels.js'
 
 /** One period of leadership, as its work gets it. Until the work has ended, the lease is held, unless it was lost. */
 export interface Term extends StoreHeld {
@@ -48,4 +49,26 @@ export class TermRun {
   end(reason: LeaseLostError): void {
     this.#ending.abort(reason)
   }
+}
+
+/** The election of a term. */
+interface Election {
+  readonly name: string
+  readonly owner: string
+}
+
+/** Publishes that a term has begun, if anyone listens. */
+export function publishElected({ name: election, owner }: Election, term: bigint): void {
+  const { elected } = recipePublishers
+  if (elected.isOn) elected.publish({ election, owner, term })
+}
+
+/** Publishes that a term is over, if anyone listens. `lost`: how its lease was lost. */
+export function publishResigned(
+  { name: election, owner }: Election,
+  term: bigint,
+  lost: LeaseLostReason | undefined,
+): void {
+  const { resigned } = recipePublishers
+  if (resigned.isOn) resigned.publish({ election, owner, term, lost })
 }

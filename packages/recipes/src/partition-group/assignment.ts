@@ -14,6 +14,7 @@ import { extendHeld, heldOf } from '@leasehold/core/internal'
 import { AbortableCall } from '@leasehold/core/store'
 import { aborts } from '../first-abort.js'
 import type { InFlight } from '../in-flight.js'
+import { recipePublishers } from '../recipe-channels.js'
 import { checkRecipe, ofRecipe } from '../record-kind.js'
 import type { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
@@ -112,12 +113,14 @@ export class Assignment {
     if (!(await this.#claim())) return
     const { signal } = this.#lease
     this.#state = 'held'
+    this.#publish('held')
     this.#context.claims.onAnswer()
     const unlisten = aborts.add(signal, () => this.#end('lost', signal.reason))
     if (this.#claiming.aborted) this.giveUp()
     else await this.#work()
     unlisten()
     await this.#release()
+    this.#publish(this.state === 'lost' ? 'lost' : 'released')
   }
 
   /** Resolves `true` when the lease is held, `false` when the claim was given up. */
@@ -179,6 +182,13 @@ export class Assignment {
     this.#state = state
     this.#claiming.abort()
     this.#working.abort(reason)
+  }
+
+  #publish(state: 'held' | 'released' | 'lost'): void {
+    const { partition } = recipePublishers
+    if (!partition.isOn) return
+    const { owner } = this.#lease.settings
+    partition.publish({ group: this.#context.name, owner, partition: this.partition, state })
   }
 
   async #release(): Promise<void> {

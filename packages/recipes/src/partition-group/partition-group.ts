@@ -5,6 +5,7 @@ import { checkOptionNames, type OptionNames, systemRandom } from '@leasehold/cor
 import { InFlight } from '../in-flight.js'
 import { checkMetadataRoom } from '../metadata-room.js'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'
+import { recipePublishers } from '../recipe-channels.js'
 import { leaseOptionsOf, type StartedRecipeOptions, startedRecipeOptionNames } from '../recipe-options.js'
 import { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
@@ -170,6 +171,17 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
     for (const partition of giveUp) this.#assignments.get(partition)?.giveUp()
     for (const partition of claim) if (!this.#assignments.has(partition)) this.#assign(partition)
     this.#show(false)
+    if (recipePublishers.partitions.isOn) this.#publish(others)
+  }
+
+  #publish(others: readonly Member[]): void {
+    const { owner } = this
+    const { name: group, partitions } = this.#options
+    const { held, claimed, draining } = this.#share
+    const shares = [{ held, draining }, ...others.map(({ share }) => share)]
+    const owned = new Set(shares.flatMap((share) => [...share.held, ...share.draining]))
+    const message = { wanted: held.length + claimed.length, held: held.length + draining.length }
+    recipePublishers.partitions.publish({ group, owner, ...message, unowned: Math.max(0, partitions - owned.size) })
   }
 
   /** Reports each other number of partitions once, until no worker has it any more. */

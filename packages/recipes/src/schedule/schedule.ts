@@ -11,6 +11,7 @@ import {
 import { Alarm, guardRandom, health, healthFrom, logSafely, roomOf } from '@leasehold/core/internal'
 import { systemRandom } from '@leasehold/core/store-kit'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'
+import { recipePublishers } from '../recipe-channels.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { readWall } from '../wall-clock.js'
 import type { SchedulePause } from './control-record.js'
@@ -109,7 +110,10 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
       report: this.report,
       isWanted: (job) => this.#wishes.want(job),
       onStarted: (run) => this.#onStarted(run),
-      onEnded: (run) => this.emit('ended', run),
+      onEnded: (run) => {
+        this.emit('ended', run)
+        this.#publishRun(run)
+      },
     })
     this.#alarm = new Alarm(this.clock, this.stopping)
     const controlOptions = { ...controlOptionsOf(options), clock: this.clock, now: () => new Date(this.#wall()) }
@@ -244,6 +248,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
       const due = Math.max(this.#table.latest(now) ?? next, next)
       if (isSkipping && now - this.#couldRun(due) > this.#lateness) {
         this.#missed = due
+        this.#publishTick(due, 'missed')
         after = due
         continue
       }
@@ -265,6 +270,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
       const fate = await this.#try(due, isOverrun, isCatchUp)
       if (fate === 'ran' || fate === 'decided' || fate === 'skipped' || fate === 'withheld') {
         this.#missed = this.#undecided = undefined
+        if (fate === 'skipped' || fate === 'withheld') this.#publishTick(due, 'skipped')
         return { last: due, fate }
       }
       if (fate === 'overrun') {
@@ -345,6 +351,24 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     this.emit('started', run)
     // At once, so that the request is not run again even if the record of the schedule is lost.
     if (run.byHand !== undefined) this.#wishes.tidy()
+  }
+
+  #publishRun({ due, startedAt, endedAt = startedAt, outcome, byHand, error }: ScheduledRun): void {
+    if (!recipePublishers.tick.isOn) return
+    const [dueAt, start, end] = [due, startedAt, endedAt].map((text) => Date.parse(text)) as [number, number, number]
+    const times = { due: dueAt, lag: start - dueAt, duration: end - start }
+    recipePublishers.tick.publish({ ...this.#message, ...times, outcome, byHand: byHand !== undefined, error })
+  }
+
+  /** A tick that was not run. */
+  #publishTick(due: number, outcome: 'skipped' | 'missed'): void {
+    if (!recipePublishers.tick.isOn) return
+    const times = { due, lag: undefined, duration: undefined }
+    recipePublishers.tick.publish({ ...this.#message, ...times, outcome, byHand: false, error: undefined })
+  }
+
+  get #message(): { readonly schedule: string; readonly owner: string } {
+    return { schedule: this.#options.name, owner: this.#lease.settings.owner }
   }
 
   /** Throws if this schedule cannot be changed. */

@@ -1,5 +1,7 @@
 import type { Held, Lease } from '@leasehold/core'
+import { recipePublishers } from '../recipe-channels.js'
 import { EnteredLease } from '../slots/entered-lease.js'
+import type { Entry } from '../slots/entry.js'
 
 /**
  * One permit of a `Semaphore`: a `Lease` with its own validity, loss and fencing token. Its numbered slot is its own while
@@ -25,6 +27,19 @@ export interface PermitHeld extends Held {
 export class SlotPermit extends EnteredLease implements Permit {
   get slot(): number | undefined {
     return this.entry?.slot
+  }
+
+  protected override onEntered({ lease }: Entry): void {
+    const { permit } = recipePublishers
+    if (!permit.isOn) return
+    const { name: semaphore, settings, count: permits } = this.turnstile
+    const message = { semaphore, owner: settings.owner, permits }
+    permit.publish({ ...message, held: true })
+    const end = (): void => {
+      permit.publish({ ...message, held: false })
+      lease.off('lost', end).off('released', end)
+    }
+    lease.on('lost', end).on('released', end)
   }
 
   /** For work under the permit: a run begins in a slot. */

@@ -34,6 +34,9 @@ export class EnteredLease extends Lease {
     return enterSlot(this.turnstile, request)
   }
 
+  /** It was entered, and is held. */
+  protected onEntered(_entry: Entry): void {}
+
   get store(): LeaseStore {
     return this.turnstile.store
   }
@@ -153,6 +156,7 @@ export class EnteredLease extends Lease {
 
   #grant(entry: Entry, waiting: SharedAttempt): void {
     this.#entry = entry
+    this.onEntered(entry)
     for (const onLost of waiting.callbacks) void entry.lease.acquire({ onLost })
     waiting.settle({ isHeld: true })
   }

@@ -1,0 +1,27 @@
+// The messages of the diagnostics channels. Types only: the channels themselves are those of `node:diagnostics_channel`.
+
+export type {
+  AcquiredMessage,
+  AcquireMessage,
+  AcquireResult,
+  ElectedMessage,
+  GuardRejectedMessage,
+  JeopardyMessage,
+  LeaseChannels,
+  LeaseMessage,
+  LeaseTracingChannels,
+  LostMessage,
+  PartitionMessage,
+  PartitionsMessage,
+  PermitMessage,
+  RecoveredMessage,
+  ReleasedMessage,
+  RenewedMessage,
+  ResignedMessage,
+  RunMessage,
+  StallMessage,
+  StoreMessage,
+  StoreOperationName,
+  TickMessage,
+  WaitingMessage,
+} from './channels/messages.js'
