@@ -7,6 +7,7 @@ import {
   Once,
   PartitionGroup,
   ScheduleControl,
+  SingleFlight,
 } from '@leasehold/recipes'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -66,6 +67,30 @@ const rows: readonly Row[] = [
   ['wait of Once.run', wrong, ({ store }, wait) => new Once(store).run('a', work, { wait })],
   ['signal of Once.run', ['x', {}], ({ store }, signal) => new Once(store).run('a', work, { signal })],
   ['work of Once.run', numbers, ({ store }, given) => new Once(store).run('a', given)],
+  ...(['freshFor', 'staleFor'] as const).map(
+    (option): Row => [
+      `${option} of SingleFlight.get`,
+      option === 'freshFor' ? [...wrong, undefined] : wrong,
+      ({ store }: Place, value: never) => new SingleFlight(store).get('a', work, { freshFor: 1, [option]: value }),
+    ],
+  ),
+  [
+    'refresh of SingleFlight.get',
+    numbers,
+    ({ store }, given) => new SingleFlight(store).get('a', given, { freshFor: 1 }),
+  ],
+  [
+    'accepts of SingleFlight.get',
+    numbers,
+    ({ store }, accepts) => new SingleFlight(store).get('a', work, { freshFor: 1, accepts }),
+  ],
+  [
+    'signal of SingleFlight.get',
+    ['x', {}],
+    ({ store }, signal) => new SingleFlight(store).get('a', work, { freshFor: 1, signal }),
+  ],
+  ['cacheSize of SingleFlight', wrong, ({ store }, cacheSize) => new SingleFlight(store, { cacheSize })],
+  ['place of SingleFlight', [5, {}, { read() {} }], ({ store }, place) => new SingleFlight(store, { place })],
   [
     'readers of createLockManager',
     [...wrong, 0, 1.5, Infinity],
