@@ -10,6 +10,9 @@ export type Message =
   /** A write was rejected. `isValid`: though this instance led in this term. */
   | { readonly type: 'refused'; readonly term: string; readonly isValid: boolean }
 
+/** How many writes warm an instance up: its connections are open then, and its code is compiled. */
+const WARM_UP = 50
+
 /** The pause between two writes, in milliseconds. */
 const PAUSE = 1
 
@@ -24,7 +27,10 @@ const election = new LeaderElection(store, {
   heartbeatTimeout: 3_000,
   heartbeatInterval: 500,
   operationTimeout: 500,
-  prepare: () => write(0n).catch(() => {}),
+  // A leader has written under a larger token, so that these are rejected.
+  prepare: async () => {
+    for (let count = 0; count < WARM_UP; count += 1) await write(0n).catch(() => {})
+  },
   onElected: async ({ term, signal }) => {
     while (!signal.aborted) {
       try {

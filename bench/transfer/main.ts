@@ -6,14 +6,27 @@
  */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { LeaderElection } from '@leasehold/recipes'
+import { bundleWithEdits } from '@leasehold/testing/bundle-with-edits'
 import { largest, median, percentile } from '../support/statistics.js'
 import { openAccess, startBackend } from './backends.js'
 import type { Message } from './instance.js'
 
-const PROGRAM = fileURLToPath(new URL('./instance.ts', import.meta.url))
+const folder = mkdtempSync(join(tmpdir(), 'leasehold-bench-'))
+/** In one file, so that an instance starts in little time. */
+const program = join(folder, 'instance.mjs')
+const [entry, sources] = ['./instance.ts', './'].map((path) => fileURLToPath(new URL(path, import.meta.url))) as [
+  string,
+  string,
+]
+
+/** How long a restart waits once the candidates are ready, in milliseconds: the new process is done with its start. */
+const SETTLE = 200
 
 /** In every tenth round, a process is killed. */
 const KILLS = 10
@@ -67,7 +80,7 @@ async function measure(kind: string, rounds: number): Promise<boolean> {
   const add = (): void => {
     count += 1
     const owner = `instance-${String(count).padStart(5, '0')}`
-    const child = fork(PROGRAM, [kind, backend.url, owner])
+    const child = fork(program, [kind, backend.url, owner], { execArgv: [] })
     child.on('message', (message: Message) => log.onMessage(owner, message))
     instances.push({ owner, child, exited: once(child, 'exit') })
   }
@@ -80,6 +93,7 @@ async function measure(kind: string, rounds: number): Promise<boolean> {
     for (let round = 1; round <= rounds; round += 1) {
       // The new instances start their programs first.
       await until('two candidates are ready', async () => (await observer.candidates()).length === 2)
+      await sleep(SETTLE)
       const leader = instances.find(({ owner }) => owner === log.latest?.owner)
       const before = log.latest?.term ?? 0n
       if (leader === undefined) throw new Error('the leader is not known')
@@ -131,6 +145,11 @@ async function until(what: string, isIt: () => boolean | Promise<boolean>): Prom
 }
 
 const [rounds = '1000', ...kinds] = process.argv.slice(2)
-for (const kind of kinds.length === 0 ? ['redis', 'postgres'] : kinds) {
-  if (!(await measure(kind, Number(rounds)))) process.exitCode = 1
+await bundleWithEdits({ entry, sources, edits: [] }, program)
+try {
+  for (const kind of kinds.length === 0 ? ['redis', 'postgres'] : kinds) {
+    if (!(await measure(kind, Number(rounds)))) process.exitCode = 1
+  }
+} finally {
+  rmSync(folder, { recursive: true })
 }
