@@ -8,6 +8,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   testkit: ['core', 'simulator'],
   'redis-quorum': ['core', 'redis'],
   'self-fence': ['core'],
+  opentelemetry: ['core'],
   'heartbeat-thread': ['core'],
 }
 

@@ -1,0 +1,1 @@
+export { type InstrumentLeasesOptions, instrumentLeases, type LeaseInstrumentation } from './instrument-leases.js'

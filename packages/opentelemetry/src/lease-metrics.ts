@@ -1,0 +1,181 @@
+import type { Clock } from '@leasehold/core'
+import type { Attributes } from '@opentelemetry/api'
+import type { GroupNames } from './group-names.js'
+import type { Instruments, Reading } from './instruments.js'
+import { AllLeaseSeries, errorType, type LeaseSeries } from './lease-series.js'
+import type {
+  AcquiredMessage,
+  AcquireMessage,
+  GuardRejectedMessage,
+  JeopardyMessage,
+  LeaseMessage,
+  LostMessage,
+  RecoveredMessage,
+  ReleasedMessage,
+  RenewedMessage,
+  SelfFenceMessage,
+  StallMessage,
+  StoreMessage,
+  WaitingMessage,
+} from './messages.js'
+import type { Subscriptions } from './subscriptions.js'
+
+/** A lease that is held now. */
+interface HeldLease {
+  readonly series: LeaseSeries
+  readonly recipe: string | undefined
+  isInJeopardy: boolean
+}
+
+const SECOND = 1_000
+
+/** Operations of the store that are heartbeats. */
+const HEARTBEATS = new Set(['renew', 'renewMany', 'update'])
+
+/** Measures leases and the operations of their stores. */
+export class LeaseMetrics {
+  readonly #instruments: () => Instruments
+  readonly #clock: Clock
+  readonly #recipes: GroupNames
+  readonly #series: AllLeaseSeries
+  readonly #held = new Map<object, HeldLease>()
+  /** Callers of one lease that wait. */
+  readonly #begun = new WeakMap<object, number>()
+
+  constructor(instruments: () => Instruments, clock: Clock, groups: GroupNames, recipes: GroupNames) {
+    this.#instruments = instruments
+    this.#clock = clock
+    this.#recipes = recipes
+    this.#series = new AllLeaseSeries(groups)
+  }
+
+  subscribe(subscriptions: Subscriptions): void {
+    const begin = (message: object): void => void this.#begun.set(message, this.#clock.now())
+    subscriptions.onOperation<AcquireMessage>('leasehold:acquire', { begin, end: (message) => this.#onAsked(message) })
+    subscriptions.onOperation<StoreMessage>('leasehold:store', { begin, end: (message) => this.#onAnswer(message) })
+    subscriptions.on<AcquiredMessage>('leasehold:acquired', (message) => this.#onAcquired(message))
+    subscriptions.on<RenewedMessage>('leasehold:renewed', (message) => this.#onRenewed(message))
+    subscriptions.on<JeopardyMessage>('leasehold:jeopardy', (message) => {
+      this.#heldOf(message).isInJeopardy = true
+    })
+    subscriptions.on<RecoveredMessage>('leasehold:recovered', (message) => this.#endJeopardy(message, 'recovered'))
+    subscriptions.on<LostMessage>('leasehold:lost', (message) => this.#onLost(message))
+    subscriptions.on<ReleasedMessage>('leasehold:released', (message) => this.#onReleased(message))
+    subscriptions.on<WaitingMessage>('leasehold:waiting', (message) => {
+      this.#series.of(message).waiting += message.waiting ? 1 : -1
+    })
+    subscriptions.on<GuardRejectedMessage>('leasehold:guard-rejected', ({ guard, store }) => {
+      this.#instruments().guardRejected.add(1, { guard, ...(store === undefined ? {} : { store }) })
+    })
+    subscriptions.on<StallMessage>('leasehold:stall', ({ lateness }) => {
+      this.#instruments().stall.record(lateness / SECOND)
+    })
+    subscriptions.on<SelfFenceMessage>('leasehold:self-fence', ({ kind }) => {
+      this.#instruments().selfFence.add(1, { kind })
+    })
+  }
+
+  readonly held: Reading = (observe) => {
+    for (const { attributes, held } of this.#series) {
+      for (const [recipe, count] of held) observe(count, recipe === undefined ? attributes : { ...attributes, recipe })
+    }
+  }
+
+  readonly waiting: Reading = (observe) => {
+    // A caller that began to wait before the instrumentation may end to wait after it.
+    for (const { attributes, waiting } of this.#series) observe(Math.max(waiting, 0), attributes)
+  }
+
+  readonly leastValidity: Reading = (observe) => {
+    const least = new Map<LeaseSeries, number>()
+    for (const [lease, { series }] of this.#held) {
+      const { remaining } = lease as { readonly remaining?: number }
+      // A lease that does not expire has no end.
+      if (remaining === undefined || !Number.isFinite(remaining)) continue
+      least.set(series, Math.min(least.get(series) ?? remaining, remaining))
+    }
+    for (const [{ attributes }, remaining] of least) observe(remaining / SECOND, attributes)
+  }
+
+  /** How long an operation took, in seconds; `undefined` if it began before the instrumentation. */
+  #durationOf(message: object): number | undefined {
+    const begun = this.#begun.get(message)
+    if (begun === undefined) return undefined
+    this.#begun.delete(message)
+    return (this.#clock.now() - begun) / SECOND
+  }
+
+  #onAsked(message: AcquireMessage): void {
+    const duration = this.#durationOf(message)
+    if (duration === undefined) return
+    const outcome = message.outcome ?? 'unknown'
+    const { attributes } = this.#series.of(message)
+    this.#instruments().acquireDuration.record(duration, { ...attributes, outcome, ...errorType(message.error) })
+  }
+
+  #onAnswer(message: StoreMessage): void {
+    const duration = this.#durationOf(message)
+    if (duration === undefined) return
+    const { operation, store, error, outcome = error === undefined ? 'done' : 'unknown' } = message
+    const attributes: Attributes = { ...(store === undefined ? {} : { store }), outcome, ...errorType(error) }
+    const { storeDuration, renewalDuration } = this.#instruments()
+    storeDuration.record(duration, { ...attributes, operation })
+    if (HEARTBEATS.has(operation)) renewalDuration.record(duration, attributes)
+  }
+
+  #onAcquired(message: AcquiredMessage): void {
+    const { from, vacancy, metadata } = message
+    this.#forget(message)
+    this.#heldOf(message, metadata?.recipe)
+    if (vacancy === undefined || from === undefined || from === 'free' || from === 'unknown') return
+    const { attributes } = this.#series.of(message)
+    this.#instruments().handoverDuration.record(vacancy / SECOND, { ...attributes, kind: from })
+  }
+
+  #onRenewed(message: RenewedMessage): void {
+    const { attributes } = this.#heldOf(message).series
+    // A lease that does not expire has no margin.
+    if (Number.isFinite(message.margin)) this.#instruments().renewalMargin.record(message.margin, attributes)
+  }
+
+  #onLost(message: LostMessage): void {
+    const { attributes } = this.#series.of(message)
+    const { reason } = message
+    this.#endJeopardy(message, 'lost')
+    this.#forget(message)
+    this.#instruments().lost.add(1, { ...attributes, reason })
+    this.#instruments().holdDuration.record(message.held / SECOND, { ...attributes, end: 'lost', reason })
+  }
+
+  #onReleased(message: ReleasedMessage): void {
+    const { attributes } = this.#series.of(message)
+    this.#endJeopardy(message, 'released')
+    this.#forget(message)
+    this.#instruments().holdDuration.record(message.held / SECOND, { ...attributes, end: message.end })
+  }
+
+  #endJeopardy(message: LeaseMessage, outcome: 'recovered' | 'lost' | 'released'): void {
+    const held = this.#held.get(message.lease)
+    if (held?.isInJeopardy !== true) return
+    held.isInJeopardy = false
+    this.#instruments().jeopardy.add(1, { ...held.series.attributes, outcome })
+  }
+
+  /** The lease as held: also one that was acquired before the instrumentation. */
+  #heldOf(message: LeaseMessage, recipe?: string): HeldLease {
+    let held = this.#held.get(message.lease)
+    if (held !== undefined) return held
+    const series = this.#series.of(message)
+    held = { series, recipe: recipe === undefined ? undefined : this.#recipes.of(recipe), isInJeopardy: false }
+    this.#held.set(message.lease, held)
+    series.count(held.recipe, 1)
+    return held
+  }
+
+  #forget({ lease }: LeaseMessage): void {
+    const held = this.#held.get(lease)
+    if (held === undefined) return
+    this.#held.delete(lease)
+    held.series.count(held.recipe, -1)
+  }
+}

@@ -1,0 +1,58 @@
+import type { Attributes } from '@opentelemetry/api'
+import type { GroupNames } from './group-names.js'
+import type { LeaseMessage } from './messages.js'
+
+/** What the leases of one store and one group have in common: their attributes, and their numbers now. */
+export class LeaseSeries {
+  readonly attributes: Attributes
+  readonly group: string | undefined
+  waiting = 0
+  /** The number of held leases, by their recipe. */
+  readonly held = new Map<string | undefined, number>()
+
+  constructor(store: string | undefined, group: string | undefined) {
+    this.group = group
+    this.attributes = defined({ store, 'lease.group': group })
+  }
+
+  count(recipe: string | undefined, change: 1 | -1): void {
+    this.held.set(recipe, (this.held.get(recipe) ?? 0) + change)
+  }
+}
+
+/** The series of all leases that were seen: few, because there are few groups. */
+export class AllLeaseSeries {
+  readonly #groups: GroupNames
+  readonly #ofLeases = new WeakMap<object, LeaseSeries>()
+  readonly #known = new Map<string, LeaseSeries>()
+
+  constructor(groups: GroupNames) {
+    this.#groups = groups
+  }
+
+  of({ lease, leaseName, store }: LeaseMessage): LeaseSeries {
+    let series = this.#ofLeases.get(lease)
+    if (series !== undefined) return series
+    const group = this.#groups.of(leaseName)
+    const key = JSON.stringify([store, group])
+    series = this.#known.get(key) ?? new LeaseSeries(store, group)
+    this.#known.set(key, series)
+    this.#ofLeases.set(lease, series)
+    return series
+  }
+
+  [Symbol.iterator](): Iterator<LeaseSeries> {
+    return this.#known.values()
+  }
+}
+
+/** The attributes that have a value. */
+export function defined(attributes: Attributes): Attributes {
+  return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
+}
+
+/** The attribute that names the kind of an error, and none where there is no error. */
+export function errorType(error: unknown): Attributes {
+  if (error === undefined) return {}
+  return { 'error.type': error instanceof Error && error.name !== '' ? error.name : '_OTHER' }
+}

@@ -1,0 +1,108 @@
+import type { GroupNames } from './group-names.js'
+import type { Instruments, Reading } from './instruments.js'
+import type { ElectedMessage, PartitionMessage, PartitionsMessage, PermitMessage, TickMessage } from './messages.js'
+import type { Subscriptions } from './subscriptions.js'
+
+interface PartitionCounts {
+  wanted?: number
+  held: number
+  unowned?: number
+}
+
+interface PermitCounts {
+  held: number
+  total: number
+}
+
+/** Measures the recipes: elections, schedules, semaphores and partitions. */
+export class RecipeMetrics {
+  readonly #instruments: () => Instruments
+  readonly #groups: GroupNames
+  readonly #elections: GroupNames
+  /** How many elections of a group this process leads. */
+  readonly #leads = new Map<string, number>()
+  readonly #leadsByName = new Map<string, number>()
+  readonly #partitions = new Map<string, PartitionCounts>()
+  readonly #permits = new Map<string, PermitCounts>()
+
+  /** `elections`: the names of elections in the gauge of client-go, as they are. */
+  constructor(instruments: () => Instruments, groups: GroupNames, elections: GroupNames) {
+    this.#instruments = instruments
+    this.#groups = groups
+    this.#elections = elections
+  }
+
+  subscribe(subscriptions: Subscriptions): void {
+    subscriptions.on<ElectedMessage>('leasehold:elected', ({ election }) => this.#countLeads(election, 1))
+    subscriptions.on<ElectedMessage>('leasehold:resigned', ({ election }) => this.#countLeads(election, -1))
+    subscriptions.on<TickMessage>('leasehold:tick', (message) => this.#onTick(message))
+    subscriptions.on<PermitMessage>('leasehold:permit', (message) => this.#onPermit(message))
+    subscriptions.on<PartitionMessage>('leasehold:partition', (message) => this.#onPartition(message))
+    subscriptions.on<PartitionsMessage>('leasehold:partitions', ({ group, wanted, held, unowned }) => {
+      this.#partitions.set(this.#keyOf(group), { wanted, held, unowned })
+    })
+  }
+
+  readonly leaders: Reading = (observe) => {
+    for (const [election, count] of this.#leads) observe(Math.min(count, 1), named('election', election))
+  }
+
+  readonly masterStatus: Reading = (observe) => {
+    for (const [name, count] of this.#leadsByName) observe(Math.min(count, 1), { name })
+  }
+
+  readonly partitions: Reading = (observe) => {
+    for (const [group, { wanted, held, unowned }] of this.#partitions) {
+      const attributes = named('group', group)
+      observe(held, { ...attributes, state: 'held' })
+      if (wanted !== undefined) observe(wanted, { ...attributes, state: 'wanted' })
+      if (unowned !== undefined) observe(unowned, { ...attributes, state: 'unowned' })
+    }
+  }
+
+  readonly permits: Reading = (observe) => {
+    for (const [semaphore, { held, total }] of this.#permits) {
+      observe(held, { ...named('semaphore', semaphore), state: 'held' })
+      observe(total, { ...named('semaphore', semaphore), state: 'total' })
+    }
+  }
+
+  #countLeads(election: string, change: 1 | -1): void {
+    changeCount(this.#leads, this.#keyOf(election), change)
+    const name = this.#elections.of(election)
+    if (name !== undefined) changeCount(this.#leadsByName, name, change)
+  }
+
+  #onTick({ schedule, outcome, lag }: TickMessage): void {
+    const attributes = named('schedule', this.#keyOf(schedule))
+    const { scheduleRuns, scheduleLag } = this.#instruments()
+    scheduleRuns.add(1, { ...attributes, outcome })
+    if (lag !== undefined) scheduleLag.record(Math.max(lag, 0) / 1_000, attributes)
+  }
+
+  #onPermit({ semaphore, held, permits }: PermitMessage): void {
+    const key = this.#keyOf(semaphore)
+    const counts = this.#permits.get(key) ?? { held: 0, total: permits }
+    this.#permits.set(key, { held: Math.max(counts.held + (held ? 1 : -1), 0), total: permits })
+  }
+
+  #onPartition({ group, state }: PartitionMessage): void {
+    const key = this.#keyOf(group)
+    const counts = this.#partitions.get(key) ?? { held: 0 }
+    this.#partitions.set(key, { ...counts, held: Math.max(counts.held + (state === 'held' ? 1 : -1), 0) })
+  }
+
+  /** The group of a recipe's name; without one, the empty name, which becomes no attribute. */
+  #keyOf(name: string): string {
+    return this.#groups.of(name) ?? ''
+  }
+}
+
+function named(attribute: string, key: string): Record<string, string> {
+  return key === '' ? {} : { [attribute]: key }
+}
+
+/** A recipe that acted before the instrumentation may end after it. */
+function changeCount(counts: Map<string, number>, key: string, change: 1 | -1): void {
+  counts.set(key, Math.max((counts.get(key) ?? 0) + change, 0))
+}
