@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import diagnosticsChannel from 'node:diagnostics_channel'
+import { readGuarded } from '@leasehold/core/internal'
 import { type Context, context, diag } from '@opentelemetry/api'
 
 /** The subscriptions of one instrumentation: all of them end together. */
@@ -51,12 +52,11 @@ class ContextStore extends AsyncLocalStorage<Context> {
   }
 }
 
-/** Calls code that must not fail the lease; `undefined` if it throws. */
+/** Calls code that must not fail the lease; `undefined` if it throws. A promise that rejects is reported, too. */
 export function guard<T>(call: () => T): T | undefined {
-  try {
-    return call()
-  } catch (error) {
-    diag.error('@leasehold/opentelemetry: an error in the instrumentation of leases', error)
-    return undefined
-  }
+  return readGuarded(call, report) as T | undefined
+}
+
+function report(error: unknown): void {
+  diag.error('@leasehold/opentelemetry: an error in the instrumentation of leases', error)
 }

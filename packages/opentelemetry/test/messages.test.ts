@@ -1,0 +1,164 @@
+import { LeaseTimeoutError } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { context, trace as traces } from '@opentelemetry/api'
+import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { type InstrumentLeasesOptions, instrumentLeases } from '../src/index.js'
+import { leaseFields, publish, trace } from './support/messages.js'
+import { keepContext, Telemetry } from './support/telemetry.js'
+
+afterAll(keepContext())
+
+let telemetry: Telemetry
+
+beforeEach(() => {
+  telemetry = new Telemetry()
+  return () => telemetry.shutdown()
+})
+
+function instrument(options: InstrumentLeasesOptions = {}) {
+  const { meterProvider, tracerProvider } = telemetry
+  const instrumentation = instrumentLeases({ meterProvider, tracerProvider, ...options })
+  onTestFinished(() => instrumentation.disable())
+  return instrumentation
+}
+
+const grant = { fencingToken: 1n, grantId: 'g', ttl: 2_000 }
+
+describe('the metrics of messages', () => {
+  it('show held leases by store, group and recipe, and the least validity', async () => {
+    instrument()
+    const leases = ['shown-1', 'shown-2', 'shown-2'].map(leaseFields)
+    const metadata = { recipe: 'leader-election' }
+    for (const lease of leases) publish('acquired', { ...lease, ...grant, from: 'free' })
+    publish('acquired', { ...leaseFields('shown-3'), ...grant, from: 'free', metadata })
+    const group = { store: 'memory', 'lease.group': 'shown-*' }
+    expect(await telemetry.series('leasehold.lease.held')).toEqual([
+      { ...group, value: 3 },
+      { ...group, recipe: 'leader-election', value: 1 },
+    ])
+    expect(await telemetry.series('leasehold.validity.min')).toEqual([{ ...group, value: 1.5 }])
+    for (const lease of leases) publish('released', { ...lease, end: 'released', held: 2_000, fencingToken: 1n })
+    expect(await telemetry.series('leasehold.lease.held')).toMatchObject([{ value: 0 }, { value: 1 }])
+    expect(await telemetry.series('leasehold.hold.duration')).toEqual([{ ...group, end: 'released', value: 3, sum: 6 }])
+  })
+
+  it('count a lease that was held before the instrumentation from its next heartbeat on', async () => {
+    instrument()
+    const lease = leaseFields('early')
+    publish('renewed', { ...lease, fencingToken: 1n, duration: 3, remaining: 1_200, ttl: 2_000, margin: 0.6 })
+    expect(await telemetry.series('leasehold.lease.held')).toMatchObject([{ value: 1 }])
+    expect(await telemetry.series('leasehold.renewal.margin')).toMatchObject([{ value: 1, sum: 0.6 }])
+    publish('lost', { ...lease, reason: 'expired', lost: {}, held: 5_000 })
+    expect(await telemetry.series('leasehold.lease.held')).toMatchObject([{ value: 0 }])
+    publish('released', { ...leaseFields('early'), end: 'released', held: 1 })
+    expect(await telemetry.series('leasehold.lease.held')).toMatchObject([{ value: 0 }])
+  })
+
+  it('measure operations, and name their errors', async () => {
+    const clock = new VirtualClock()
+    instrument({ clock })
+    const answer = async (message: object, outcome?: string, error?: Error) =>
+      await trace('store', message, async () => {
+        await clock.advance(250)
+        Object.assign(message, { outcome })
+        if (error !== undefined) throw error
+      }).catch(() => {})
+    await answer({ store: 'memory', operation: 'renewMany', leases: 40 }, 'renewed')
+    await answer({ store: 'memory', operation: 'acquire', leases: 1 }, 'unknown', new LeaseTimeoutError('late', {}))
+    const failure = { store: 'memory', outcome: 'unknown', 'error.type': 'LeaseTimeoutError' }
+    expect(await telemetry.series('leasehold.store.operation.duration')).toEqual([
+      { store: 'memory', operation: 'renewMany', outcome: 'renewed', value: 1, sum: 0.25 },
+      { ...failure, operation: 'acquire', value: 1, sum: 0.25 },
+    ])
+    expect(await telemetry.series('leasehold.renewal.duration')).toEqual([
+      { store: 'memory', outcome: 'renewed', value: 1, sum: 0.25 },
+    ])
+  })
+
+  it('count an operation that throws before it returns a promise once', async () => {
+    instrument()
+    const message = { store: 'memory', operation: 'read', leases: 1 }
+    const thrown = new TypeError('at once')
+    const { tracingChannel } = await import('node:diagnostics_channel')
+    expect(() =>
+      tracingChannel('leasehold:store').tracePromise(() => {
+        throw thrown
+      }, message),
+    ).toThrow(thrown)
+    expect(await telemetry.series('leasehold.store.operation.duration')).toMatchObject([
+      { 'error.type': 'TypeError', value: 1 },
+    ])
+  })
+
+  it('have a bounded number of series, whatever the names', async () => {
+    instrument({ maxGroups: 50 })
+    for (let index = 0; index < 10_000; index += 1) {
+      const name = Array.from(String(index), (digit) => 'abcdefghij'[Number(digit)]).join('')
+      const lease = leaseFields(name)
+      publish('acquired', { ...lease, ...grant, from: 'free' })
+      publish('released', { ...lease, end: 'released', held: 1 })
+      publish('permit', { semaphore: name, owner: 'o', held: true, permits: 2 })
+    }
+    expect(await telemetry.series('leasehold.lease.held')).toHaveLength(51)
+    expect(await telemetry.series('leasehold.hold.duration')).toHaveLength(51)
+    expect(await telemetry.series('leasehold.permits')).toHaveLength(2 * 51)
+  })
+
+  it('lack the group where the function of the user fails', async () => {
+    instrument({
+      group: () => {
+        throw new Error('no group')
+      },
+    })
+    publish('acquired', { ...leaseFields('name'), ...grant, from: 'release', vacancy: 500 })
+    expect(await telemetry.series('leasehold.handover.duration')).toEqual([
+      { store: 'memory', kind: 'release', value: 1, sum: 0.5 },
+    ])
+    publish('elected', { election: 'name', owner: 'o', term: 1n })
+    expect(await telemetry.series('leasehold.leader')).toEqual([{ value: 1 }])
+  })
+})
+
+describe('the spans of messages', () => {
+  it('make the work of a run the child of the run, across await', async () => {
+    instrument()
+    const tracer = telemetry.tracerProvider.getTracer('test')
+    const lease = leaseFields('job-1')
+    await trace('run', { ...lease, fencingToken: 7n }, async () => {
+      await Promise.resolve()
+      tracer.startSpan('work').end()
+    })
+    const run = telemetry.span('run job-*')
+    expect(run.attributes).toMatchObject({ 'lease.name': 'job-1', 'lease.group': 'job-*', 'lease.fencing_token': '7' })
+    expect(telemetry.span('work').parentSpanContext?.spanId).toBe(run.spanContext().spanId)
+    expect(traces.getSpan(context.active())).toBeUndefined()
+  })
+
+  it('show a jeopardy and a loss in the term', async () => {
+    instrument()
+    const lease = leaseFields('job')
+    publish('acquired', { ...lease, ...grant, from: 'free' })
+    publish('jeopardy', { ...lease, fencingToken: 1n, cause: new TypeError('x'), remaining: 900 })
+    publish('recovered', { ...lease, fencingToken: 1n, remaining: 1_800 })
+    publish('jeopardy', { ...lease, fencingToken: 1n, remaining: 900 })
+    publish('lost', { ...lease, reason: 'expired', lost: {}, held: 5_000 })
+    const { events, status, attributes } = telemetry.span('term job')
+    expect(events.map(({ name, attributes: of }) => ({ name, ...of }))).toEqual([
+      { name: 'jeopardy', 'error.type': 'TypeError', remaining: 0.9 },
+      { name: 'recovered', remaining: 1.8 },
+      { name: 'jeopardy', remaining: 0.9 },
+      { name: 'lost', reason: 'expired' },
+    ])
+    expect(status.message).toBe('lost: expired')
+    expect(attributes).toMatchObject({ end: 'lost', reason: 'expired' })
+    expect(await telemetry.series('leasehold.jeopardy')).toMatchObject([
+      { outcome: 'recovered', value: 1 },
+      { outcome: 'lost', value: 1 },
+    ])
+  })
+
+  it('survive a message that lacks its fields', () => {
+    instrument()
+    for (const name of ['acquired', 'lost', 'renewed', 'released', 'waiting', 'tick', 'permit']) publish(name, {})
+  })
+})
