@@ -1,3 +1,4 @@
+import { systemClock } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { collapsed, GroupNames } from '../src/group-names.js'
 import { guard } from '../src/subscriptions.js'
@@ -21,10 +22,10 @@ describe('the group of a name', () => {
   })
 
   it('takes a name that was made to be slow', () => {
-    const started = process.hrtime.bigint()
+    const started = systemClock.now()
     expect(collapsed('a'.repeat(100_000))).toHaveLength(100_000)
     expect(collapsed(`${'a'.repeat(50_000)}g${'1'.repeat(50_000)}`)).toHaveLength(50_002)
-    expect(Number(process.hrtime.bigint() - started) / 1e9).toBeLessThan(10)
+    expect(systemClock.now() - started).toBeLessThan(10_000)
   })
 
   it('is one of a limited number', () => {

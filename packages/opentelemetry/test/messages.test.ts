@@ -4,7 +4,7 @@ import { context, trace as traces } from '@opentelemetry/api'
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { type InstrumentLeasesOptions, instrumentLeases } from '../src/index.js'
 import { leaseFields, publish, trace } from './support/messages.js'
-import { keepContext, Telemetry } from './support/telemetry.js'
+import { keepContext, sdkVersion, Telemetry } from './support/telemetry.js'
 
 afterAll(keepContext())
 
@@ -23,6 +23,10 @@ function instrument(options: InstrumentLeasesOptions = {}) {
 }
 
 const grant = { fencingToken: 1n, grantId: 'g', ttl: 2_000 }
+
+it('the SDK is the third where Node runs it', () => {
+  expect(sdkVersion).toBe(Number.parseInt(process.versions.node, 10) < 22 ? 2 : 3)
+})
 
 describe('the metrics of messages', () => {
   it('show held leases by store, group and recipe, and the least validity', async () => {

@@ -18,8 +18,8 @@ const hooks = load('@opentelemetry/context-async-hooks') as {
   AsyncLocalStorageContextManager: new () => ContextManager
 }
 
-/** The major version of the SDK of these tests: 3 where Node runs it. */
-export const sdkVersion: string = load('@opentelemetry/sdk-metrics/package.json').version
+/** The major version of the SDK of these tests. */
+export const sdkVersion = 'TracerProvider' in sdkTrace ? 3 : 2
 
 class OnDemandReader extends sdkMetrics.MetricReader {
   protected override async onShutdown(): Promise<void> {}
@@ -35,8 +35,10 @@ export class Telemetry {
 
   constructor() {
     const { SimpleSpanProcessor, BasicTracerProvider = (sdkTrace as never as Third).TracerProvider } = sdkTrace
+    // The second SDK takes the exporter, and the third one options.
+    const processor = new SimpleSpanProcessor(sdkVersion === 2 ? this.#spans : ({ exporter: this.#spans } as never))
     this.meterProvider = new sdkMetrics.MeterProvider({ readers: [this.#reader] })
-    this.tracerProvider = new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(this.#spans)] })
+    this.tracerProvider = new BasicTracerProvider({ spanProcessors: [processor] })
   }
 
   /** The metrics at this moment, by their names. */
