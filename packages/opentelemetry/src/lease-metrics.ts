@@ -27,6 +27,14 @@ interface HeldLease {
   isInJeopardy: boolean
 }
 
+/** An operation in progress: its message is the same object from the beginning to the end. */
+interface Timed {
+  [BEGUN]?: number | undefined
+}
+
+/** When an operation began, on its message: cheaper than a map of messages. */
+const BEGUN = Symbol('begun')
+
 const SECOND = 1_000
 
 /** Operations of the store that are heartbeats. */
@@ -39,8 +47,8 @@ export class LeaseMetrics {
   readonly #recipes: GroupNames
   readonly #series: AllLeaseSeries
   readonly #held = new Map<object, HeldLease>()
-  /** Callers of one lease that wait. */
-  readonly #begun = new WeakMap<object, number>()
+  /** The leases for which a caller has waited since they were last acquired. */
+  readonly #awaited = new WeakSet<object>()
 
   constructor(instruments: () => Instruments, clock: Clock, groups: GroupNames, recipes: GroupNames) {
     this.#instruments = instruments
@@ -50,9 +58,17 @@ export class LeaseMetrics {
   }
 
   subscribe(subscriptions: Subscriptions): void {
-    const begin = (message: object): void => void this.#begun.set(message, this.#clock.now())
-    subscriptions.onOperation<AcquireMessage>('leasehold:acquire', { begin, end: (message) => this.#onAsked(message) })
-    subscriptions.onOperation<StoreMessage>('leasehold:store', { begin, end: (message) => this.#onAnswer(message) })
+    const begin = (message: Timed): void => {
+      message[BEGUN] = this.#clock.now()
+    }
+    subscriptions.onOperation<AcquireMessage & Timed>('leasehold:acquire', {
+      begin,
+      end: (message) => this.#onAsked(message),
+    })
+    subscriptions.onOperation<StoreMessage & Timed>('leasehold:store', {
+      begin,
+      end: (message) => this.#onAnswer(message),
+    })
     subscriptions.on<AcquiredMessage>('leasehold:acquired', (message) => this.#onAcquired(message))
     subscriptions.on<RenewedMessage>('leasehold:renewed', (message) => this.#onRenewed(message))
     subscriptions.on<JeopardyMessage>('leasehold:jeopardy', (message) => {
@@ -61,9 +77,7 @@ export class LeaseMetrics {
     subscriptions.on<RecoveredMessage>('leasehold:recovered', (message) => this.#endJeopardy(message, 'recovered'))
     subscriptions.on<LostMessage>('leasehold:lost', (message) => this.#onLost(message))
     subscriptions.on<ReleasedMessage>('leasehold:released', (message) => this.#onReleased(message))
-    subscriptions.on<WaitingMessage>('leasehold:waiting', (message) => {
-      this.#series.of(message).waiting += message.waiting ? 1 : -1
-    })
+    subscriptions.on<WaitingMessage>('leasehold:waiting', (message) => this.#onWaiting(message))
     subscriptions.on<GuardRejectedMessage>('leasehold:guard-rejected', ({ guard, store }) => {
       this.#instruments().guardRejected.add(1, { guard, ...(store === undefined ? {} : { store }) })
     })
@@ -98,14 +112,18 @@ export class LeaseMetrics {
   }
 
   /** How long an operation took, in seconds; `undefined` if it began before the instrumentation. */
-  #durationOf(message: object): number | undefined {
-    const begun = this.#begun.get(message)
-    if (begun === undefined) return undefined
-    this.#begun.delete(message)
-    return (this.#clock.now() - begun) / SECOND
+  #durationOf(message: Timed): number | undefined {
+    const begun = message[BEGUN]
+    message[BEGUN] = undefined
+    return begun === undefined ? undefined : (this.#clock.now() - begun) / SECOND
   }
 
-  #onAsked(message: AcquireMessage): void {
+  #onWaiting(message: WaitingMessage): void {
+    this.#series.of(message).waiting += message.waiting ? 1 : -1
+    if (message.waiting) this.#awaited.add(message.lease)
+  }
+
+  #onAsked(message: AcquireMessage & Timed): void {
     const duration = this.#durationOf(message)
     if (duration === undefined) return
     const outcome = message.outcome ?? 'unknown'
@@ -113,7 +131,7 @@ export class LeaseMetrics {
     this.#instruments().acquireDuration.record(duration, { ...attributes, outcome, ...errorType(message.error) })
   }
 
-  #onAnswer(message: StoreMessage): void {
+  #onAnswer(message: StoreMessage & Timed): void {
     const duration = this.#durationOf(message)
     if (duration === undefined) return
     const { operation, store, error, outcome = error === undefined ? 'done' : 'unknown' } = message
@@ -127,7 +145,10 @@ export class LeaseMetrics {
     const { from, vacancy, metadata } = message
     this.#forget(message)
     this.#heldOf(message, metadata?.recipe)
-    if (vacancy === undefined || from === undefined || from === 'free' || from === 'unknown') return
+    const wasAwaited = this.#awaited.delete(message.lease)
+    // A lease that nobody wanted in the meantime was not handed over.
+    const isHandover = from === 'release' ? wasAwaited : from !== undefined && from !== 'free' && from !== 'unknown'
+    if (vacancy === undefined || !isHandover) return
     const { attributes } = this.#series.of(message)
     this.#instruments().handoverDuration.record(vacancy / SECOND, { ...attributes, kind: from })
   }

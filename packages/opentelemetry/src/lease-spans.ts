@@ -26,6 +26,13 @@ import type { TermLinks } from './term-links.js'
 
 type Named = Pick<StoreMessage, 'leaseName' | 'owner' | 'store'>
 
+/** The span of an operation, on its message, which is the same object from the beginning to the end. */
+const SPAN = Symbol('span')
+
+interface Traced {
+  [SPAN]?: Span | undefined
+}
+
 /** The outcomes of an acquire that are failures: a lease that another owner holds is none. */
 const FAILURES = new Set(['unknown', 'failed'])
 
@@ -34,7 +41,6 @@ export class LeaseSpans {
   readonly #tracer: Tracer
   readonly #groups: GroupNames
   readonly #links: TermLinks
-  readonly #ofMessages = new WeakMap<object, Span>()
   /** The last span in which a lease was asked for. */
   readonly #acquires = new WeakMap<object, Span>()
   readonly #terms = new Map<object, Span>()
@@ -47,10 +53,9 @@ export class LeaseSpans {
 
   subscribe(subscriptions: Subscriptions): void {
     subscriptions.onOperation<AcquireMessage>('leasehold:acquire', {
-      begin: (message) => {
-        const span = this.#begin('acquire', message)
-        this.#ofMessages.set(message, span)
-        this.#acquires.set(message.lease, span)
+      begin: (message: AcquireMessage & Traced) => {
+        message[SPAN] = this.#begin('acquire', message)
+        this.#acquires.set(message.lease, message[SPAN])
       },
       end: (message) => this.#end(message),
     })
@@ -62,8 +67,8 @@ export class LeaseSpans {
       end: (message) => this.#end(message),
     })
     subscriptions.onOperation<StoreMessage>('leasehold:store', {
-      begin: (message) => {
-        if (message.operation === 'change') this.#ofMessages.set(message, this.#begin('hand-off', message))
+      begin: (message: StoreMessage & Traced) => {
+        if (message.operation === 'change') message[SPAN] = this.#begin('hand-off', message)
       },
       end: (message) => this.#end(message),
     })
@@ -102,9 +107,8 @@ export class LeaseSpans {
   }
 
   /** Below the span of the caller. A caller that has none gets its run below the term. */
-  #beginRun(message: RunMessage): Span {
-    const known = this.#ofMessages.get(message)
-    if (known !== undefined) return known
+  #beginRun(message: RunMessage & Traced): Span {
+    if (message[SPAN] !== undefined) return message[SPAN]
     const term = this.#terms.get(message.lease)
     const active = context.active()
     const isInSpan = trace.getSpan(active) !== undefined
@@ -112,7 +116,7 @@ export class LeaseSpans {
       parent: isInSpan || term === undefined ? active : trace.setSpan(active, term),
       ...(isInSpan && term !== undefined && { links: [{ context: term.spanContext() }] }),
     })
-    this.#ofMessages.set(message, span)
+    message[SPAN] = span
     return span
   }
 
@@ -141,10 +145,10 @@ export class LeaseSpans {
     this.#terms.get(lease)?.addEvent(event, attributes)
   }
 
-  #end(message: AcquireMessage | RunMessage | StoreMessage): void {
-    const span = this.#ofMessages.get(message)
+  #end(message: (AcquireMessage | RunMessage | StoreMessage) & Traced): void {
+    const span = message[SPAN]
     if (span === undefined) return
-    this.#ofMessages.delete(message)
+    message[SPAN] = undefined
     const { outcome, error } = message
     span.setAttributes({ ...(outcome === undefined ? {} : { outcome }), ...errorType(error), ...tokenOf(message) })
     if (isFailure(outcome, error)) {

@@ -25,7 +25,7 @@ export class Subscriptions {
     this.on<M>(`tracing:${name}:asyncEnd`, end)
     // An operation that throws before it returns a promise has no asynchronous end.
     this.on<M>(`tracing:${name}:end`, (message) => {
-      if ('error' in message) end(message)
+      if (message.error !== undefined) end(message)
     })
   }
 

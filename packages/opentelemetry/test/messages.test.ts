@@ -94,6 +94,19 @@ describe('the metrics of messages', () => {
     ])
   })
 
+  it('measure a hand-over by a release only where somebody waited', async () => {
+    instrument()
+    const lease = leaseFields('name')
+    publish('acquired', { ...lease, ...grant, from: 'release', vacancy: 3_600_000 })
+    publish('released', { ...lease, end: 'released', held: 1 })
+    publish('waiting', { ...lease, waiting: true })
+    publish('waiting', { ...lease, waiting: false })
+    publish('acquired', { ...lease, ...grant, from: 'release', vacancy: 20 })
+    expect(await telemetry.series('leasehold.handover.duration')).toMatchObject([
+      { kind: 'release', value: 1, sum: 0.02 },
+    ])
+  })
+
   it('have a bounded number of series, whatever the names', async () => {
     instrument({ maxGroups: 50 })
     for (let index = 0; index < 10_000; index += 1) {
@@ -114,9 +127,9 @@ describe('the metrics of messages', () => {
         throw new Error('no group')
       },
     })
-    publish('acquired', { ...leaseFields('name'), ...grant, from: 'release', vacancy: 500 })
+    publish('acquired', { ...leaseFields('name'), ...grant, from: 'expiry', vacancy: 500 })
     expect(await telemetry.series('leasehold.handover.duration')).toEqual([
-      { store: 'memory', kind: 'release', value: 1, sum: 0.5 },
+      { store: 'memory', kind: 'expiry', value: 1, sum: 0.5 },
     ])
     publish('elected', { election: 'name', owner: 'o', term: 1n })
     expect(await telemetry.series('leasehold.leader')).toEqual([{ value: 1 }])
