@@ -90,7 +90,9 @@ function checkOptions(options: InstrumentLeasesOptions): void {
   checkMethod('clock', clock, 'now')
   checkFault(faultOfFunction('group', group))
   checkFault(faultOfFlag('leaderElectionMasterStatus', leaderElectionMasterStatus))
-  if (typeof linkTerms !== 'function') checkFault(faultOfFlag('linkTerms', linkTerms))
+  if (linkTerms !== undefined && typeof linkTerms !== 'function' && typeof linkTerms !== 'boolean') {
+    throw new LeaseConfigurationError(`linkTerms must be true, false or a function, not ${shownValue(linkTerms)}`)
+  }
   if (maxGroups === undefined || (isCount(maxGroups) && maxGroups > 0)) return
   throw new LeaseConfigurationError(`maxGroups must be a positive whole number, not ${shownValue(maxGroups)}`)
 }
