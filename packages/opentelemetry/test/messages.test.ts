@@ -1,4 +1,4 @@
-import { LeaseTimeoutError } from '@leasehold/core'
+import { LeaseTimeoutError, type Metadata } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { context, trace as traces } from '@opentelemetry/api'
 import { afterAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
@@ -172,6 +172,42 @@ describe('the spans of messages', () => {
       { outcome: 'recovered', value: 1 },
       { outcome: 'lost', value: 1 },
     ])
+  })
+
+  it('link a term to the one before it, by the metadata of the lease, if asked', async () => {
+    const [first, second] = [leaseFields('job-1'), leaseFields('job-1')]
+    const written: Metadata[] = []
+    const lease = { update: async (metadata: Metadata) => written.push(metadata) > 0 }
+    const off = instrument()
+    publish('acquired', { ...first, ...grant, lease, metadata: { port: '80' } })
+    publish('released', { ...first, lease, end: 'released', held: 1 })
+    expect(written).toEqual([])
+    off.disable()
+
+    instrument({ linkTerms: (name) => name === 'job-1' })
+    publish('acquired', { ...first, ...grant, lease, metadata: { port: '80' } })
+    publish('released', { ...first, lease, end: 'released', held: 1 })
+    const before = telemetry.spans().at(-1)?.spanContext()
+    expect(written).toEqual([{ port: '80', traceparent: `00-${before?.traceId}-${before?.spanId}-01` }])
+    publish('acquired', { ...second, ...grant, lease, previous: written[0] })
+    publish('lost', { ...second, lease, reason: 'expired', lost: {}, held: 1 })
+    expect(
+      telemetry
+        .spans()
+        .at(-1)
+        ?.links.map((link) => link.context),
+    ).toMatchObject([{ traceId: before?.traceId, spanId: before?.spanId, isRemote: true }])
+    publish('acquired', { ...leaseFields('job-2'), ...grant, lease, previous: written[0] })
+    publish('acquired', { ...leaseFields('job-1'), ...grant, lease, metadata: { recipe: 'schedule' } })
+    expect(written).toHaveLength(2)
+  })
+
+  it('lack a link where the metadata cannot be written', async () => {
+    instrument({ linkTerms: true })
+    const update = async () => Promise.reject(new Error('no room'))
+    publish('acquired', { ...leaseFields('job-1'), ...grant, lease: { update } })
+    publish('acquired', { ...leaseFields('job-1'), ...grant, lease: {} })
+    await new Promise((resolve) => setImmediate(resolve))
   })
 
   it('survive a message that lacks its fields', () => {
