@@ -57,10 +57,14 @@ describeRedis('on a real Redis', () => {
 
   it('a fail-over from a process that was stopped gives terms that are linked', async () => {
     const [first, second] = [new Holder(server.port, 'first'), new Holder(server.port, 'second')]
-    const winner = await Promise.race([first, second].map(async (holder) => (await holder.line()) === 'held' && holder))
-    const [before, after] = winner === first ? [first, second] : [second, first]
+    const held = [first, second].map(async (holder) => {
+      expect(await holder.line()).toBe('held')
+      return holder
+    })
+    const before = await Promise.race(held)
     before.stop()
-    expect(await after.line()).toBe('held')
+    await Promise.all(held)
+    const after = before === first ? second : first
     before.continue()
     const lost = JSON.parse(await before.line())
     const end = after.end()
