@@ -156,7 +156,7 @@ export class LeaseMetrics {
   #onRenewed(message: RenewedMessage): void {
     const { attributes } = this.#heldOf(message).series
     // A lease that does not expire has no margin.
-    if (Number.isFinite(message.margin)) this.#instruments().renewalMargin.record(message.margin, attributes)
+    if (message.ttl !== Number.POSITIVE_INFINITY) this.#instruments().renewalMargin.record(message.margin, attributes)
   }
 
   #onLost(message: LostMessage): void {
@@ -165,14 +165,19 @@ export class LeaseMetrics {
     this.#endJeopardy(message, 'lost')
     this.#forget(message)
     this.#instruments().lost.add(1, { ...attributes, reason })
-    this.#instruments().holdDuration.record(message.held / SECOND, { ...attributes, end: 'lost', reason })
+    this.#recordHold(message, { ...attributes, end: 'lost', reason })
   }
 
   #onReleased(message: ReleasedMessage): void {
     const { attributes } = this.#series.of(message)
     this.#endJeopardy(message, 'released')
     this.#forget(message)
-    this.#instruments().holdDuration.record(message.held / SECOND, { ...attributes, end: message.end })
+    this.#recordHold(message, { ...attributes, end: message.end })
+  }
+
+  /** The time of a lease that was acquired before anyone listened is not known. */
+  #recordHold({ held }: LostMessage | ReleasedMessage, attributes: Attributes): void {
+    if (held !== undefined) this.#instruments().holdDuration.record(held / SECOND, attributes)
   }
 
   #endJeopardy(message: LeaseMessage, outcome: 'recovered' | 'lost' | 'released'): void {

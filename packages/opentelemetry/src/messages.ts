@@ -18,6 +18,7 @@ export interface AcquiredMessage extends LeaseMessage {
 }
 
 export interface RenewedMessage extends LeaseMessage {
+  readonly ttl: number
   readonly margin: number
 }
 
@@ -33,12 +34,12 @@ export interface RecoveredMessage extends LeaseMessage {
 export interface LostMessage extends LeaseMessage {
   readonly reason: string
   readonly lost: LeaseLost
-  readonly held: number
+  readonly held?: number | undefined
 }
 
 export interface ReleasedMessage extends LeaseMessage {
   readonly end: 'released' | 'handed-off'
-  readonly held: number
+  readonly held?: number | undefined
 }
 
 export interface WaitingMessage extends LeaseMessage {

@@ -1,4 +1,4 @@
-import { breakLease, type CreateLeaseOptions, createLease, MemoryGuard, MemoryLeaseStore } from '@leasehold/core'
+import { breakLease, type CreateLeaseOptions, createLease, type Held, MemoryGuard, MemoryLeaseStore } from '@leasehold/core'
 import { LeaderElection, PartitionGroup, Schedule, Semaphore } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
@@ -175,6 +175,7 @@ describe('a lease', () => {
     expect(() => guard.write('ledger', 1n, 'old')).toThrow()
     expect(await telemetry.series('leasehold.guard.rejected')).toMatchObject([{ guard: 'memory', value: 1 }])
     await during(lease('job-1', 'a').acquire())
+    await clock.advance(3_000)
     clock.block(4_000)
     await clock.advance(1)
     const [stall] = await telemetry.series('leasehold.event_loop.stall')
@@ -185,7 +186,9 @@ describe('a lease', () => {
 describe('a recipe', () => {
   it('shows its leader, also under the name of client-go, and names itself at its leases', async () => {
     const { clock, store, telemetry, options, during } = setUp({ leaderElectionMasterStatus: true })
-    const election = new LeaderElection(store, { ...options, name: 'controller-2', onElected: () => {} })
+    const onElected = ({ signal }: Held) =>
+      new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    const election = new LeaderElection(store, { ...options, name: 'controller-2', onElected })
     election.start()
     await clock.advance(100)
     expect(await telemetry.series('leasehold.leader')).toEqual([{ election: 'controller-*', value: 1 }])
