@@ -1,8 +1,4 @@
 import type { Clock } from '@leasehold/core'
-import type { Attributes } from '@opentelemetry/api'
-import type { GroupNames } from './group-names.js'
-import type { Instruments, Reading } from './instruments.js'
-import { AllLeaseSeries, errorType, type LeaseSeries } from './lease-series.js'
 import type {
   AcquiredMessage,
   AcquireMessage,
@@ -13,11 +9,14 @@ import type {
   RecoveredMessage,
   ReleasedMessage,
   RenewedMessage,
-  SelfFenceMessage,
   StallMessage,
   StoreMessage,
   WaitingMessage,
-} from './messages.js'
+} from '@leasehold/core/channels'
+import type { Attributes } from '@opentelemetry/api'
+import type { GroupNames } from './group-names.js'
+import type { Instruments, Reading } from './instruments.js'
+import { AllLeaseSeries, errorType, type LeaseSeries } from './lease-series.js'
 import type { Subscriptions } from './subscriptions.js'
 
 /** A lease that is held now. */
@@ -47,8 +46,8 @@ export class LeaseMetrics {
   readonly #recipes: GroupNames
   readonly #series: AllLeaseSeries
   readonly #held = new Map<object, HeldLease>()
-  /** The leases for which a caller has waited since they were last acquired. */
-  readonly #awaited = new WeakSet<object>()
+  /** The series that have had a lease that expires. */
+  readonly #expiring = new Set<LeaseSeries>()
 
   constructor(instruments: () => Instruments, clock: Clock, groups: GroupNames, recipes: GroupNames) {
     this.#instruments = instruments
@@ -77,15 +76,14 @@ export class LeaseMetrics {
     subscriptions.on<RecoveredMessage>('leasehold:recovered', (message) => this.#endJeopardy(message, 'recovered'))
     subscriptions.on<LostMessage>('leasehold:lost', (message) => this.#onLost(message))
     subscriptions.on<ReleasedMessage>('leasehold:released', (message) => this.#onReleased(message))
-    subscriptions.on<WaitingMessage>('leasehold:waiting', (message) => this.#onWaiting(message))
-    subscriptions.on<GuardRejectedMessage>('leasehold:guard-rejected', ({ guard, store }) => {
-      this.#instruments().guardRejected.add(1, { guard, ...(store === undefined ? {} : { store }) })
+    subscriptions.on<WaitingMessage>('leasehold:waiting', (message) => {
+      this.#series.of(message).waiting += message.waiting ? 1 : -1
+    })
+    subscriptions.on<GuardRejectedMessage>('leasehold:guard-rejected', ({ guard }) => {
+      this.#instruments().guardRejected.add(1, { guard })
     })
     subscriptions.on<StallMessage>('leasehold:stall', ({ lateness }) => {
       this.#instruments().stall.record(lateness / SECOND)
-    })
-    subscriptions.on<SelfFenceMessage>('leasehold:self-fence', ({ kind }) => {
-      this.#instruments().selfFence.add(1, { kind })
     })
   }
 
@@ -106,9 +104,11 @@ export class LeaseMetrics {
       const { remaining } = lease as { readonly remaining?: number }
       // A lease that does not expire has no end.
       if (remaining === undefined || !Number.isFinite(remaining)) continue
-      least.set(series, Math.min(least.get(series) ?? remaining, remaining))
+      this.#expiring.add(series)
+      least.set(series, Math.min(least.get(series) ?? Number.POSITIVE_INFINITY, remaining))
     }
-    for (const [{ attributes }, remaining] of least) observe(remaining / SECOND, attributes)
+    // An SDK repeats the last value of a series that is not observed any more, and NaN is below no limit.
+    for (const series of this.#expiring) observe((least.get(series) ?? Number.NaN) / SECOND, series.attributes)
   }
 
   /** How long an operation took, in seconds; `undefined` if it began before the instrumentation. */
@@ -116,11 +116,6 @@ export class LeaseMetrics {
     const begun = message[BEGUN]
     message[BEGUN] = undefined
     return begun === undefined ? undefined : (this.#clock.now() - begun) / SECOND
-  }
-
-  #onWaiting(message: WaitingMessage): void {
-    this.#series.of(message).waiting += message.waiting ? 1 : -1
-    if (message.waiting) this.#awaited.add(message.lease)
   }
 
   #onAsked(message: AcquireMessage & Timed): void {
@@ -142,15 +137,8 @@ export class LeaseMetrics {
   }
 
   #onAcquired(message: AcquiredMessage): void {
-    const { from, vacancy, metadata } = message
     this.#forget(message)
-    this.#heldOf(message, metadata?.recipe)
-    const wasAwaited = this.#awaited.delete(message.lease)
-    // A lease that nobody wanted in the meantime was not handed over.
-    const isHandover = from === 'release' ? wasAwaited : from !== undefined && from !== 'free' && from !== 'unknown'
-    if (vacancy === undefined || !isHandover) return
-    const { attributes } = this.#series.of(message)
-    this.#instruments().handoverDuration.record(vacancy / SECOND, { ...attributes, kind: from })
+    this.#heldOf(message, message.metadata?.recipe)
   }
 
   #onRenewed(message: RenewedMessage): void {

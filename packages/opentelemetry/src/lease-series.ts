@@ -1,6 +1,6 @@
+import type { LeaseMessage } from '@leasehold/core/channels'
 import type { Attributes } from '@opentelemetry/api'
 import type { GroupNames } from './group-names.js'
-import type { LeaseMessage } from './messages.js'
 
 /** What the leases of one store and one group have in common: their attributes, and their numbers now. */
 export class LeaseSeries {

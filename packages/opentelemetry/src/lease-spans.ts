@@ -1,3 +1,14 @@
+import type {
+  AcquiredMessage,
+  AcquireMessage,
+  JeopardyMessage,
+  LeaseMessage,
+  LostMessage,
+  RecoveredMessage,
+  ReleasedMessage,
+  RunMessage,
+  StoreMessage,
+} from '@leasehold/core/channels'
 import {
   type Attributes,
   type Context,
@@ -10,17 +21,6 @@ import {
 } from '@opentelemetry/api'
 import type { GroupNames } from './group-names.js'
 import { errorType } from './lease-series.js'
-import type {
-  AcquiredMessage,
-  AcquireMessage,
-  JeopardyMessage,
-  LeaseMessage,
-  LostMessage,
-  RecoveredMessage,
-  ReleasedMessage,
-  RunMessage,
-  StoreMessage,
-} from './messages.js'
 import type { Subscriptions } from './subscriptions.js'
 import type { TermLinks } from './term-links.js'
 
@@ -72,6 +72,7 @@ export class LeaseSpans {
       },
       end: (message) => this.#end(message),
     })
+    this.#links.subscribe(subscriptions)
     subscriptions.on<AcquiredMessage>('leasehold:acquired', (message) => this.#beginTerm(message))
     subscriptions.on<JeopardyMessage>('leasehold:jeopardy', (message) => {
       this.#note(message, 'jeopardy', { ...errorType(message.cause), ...remainingOf(message) })

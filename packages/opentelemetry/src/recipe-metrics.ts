@@ -1,6 +1,12 @@
+import type {
+  ElectedMessage,
+  PartitionMessage,
+  PartitionsMessage,
+  PermitMessage,
+  TickMessage,
+} from '@leasehold/core/channels'
 import type { GroupNames } from './group-names.js'
 import type { Instruments, Reading } from './instruments.js'
-import type { ElectedMessage, PartitionMessage, PartitionsMessage, PermitMessage, TickMessage } from './messages.js'
 import type { Subscriptions } from './subscriptions.js'
 
 interface PartitionCounts {

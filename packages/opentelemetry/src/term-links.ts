@@ -1,7 +1,7 @@
 import type { Metadata } from '@leasehold/core'
+import type { AcquiredMessage, StoreMessage } from '@leasehold/core/channels'
 import type { Link, SpanContext } from '@opentelemetry/api'
-import type { AcquiredMessage } from './messages.js'
-import { guard } from './subscriptions.js'
+import { guard, type Subscriptions } from './subscriptions.js'
 import { fromTraceParent, TRACE_PARENT, toTraceParent } from './trace-parent.js'
 
 /** The recipes that keep data of their own in the record: nothing is added to those. */
@@ -13,10 +13,21 @@ interface WithMetadata {
 
 /** Links the span of a term to that of the term before it, whose context the last holder has left in the metadata. */
 export class TermLinks {
-  readonly #isLinked: (leaseName: string) => boolean
+  readonly #option: boolean | ((leaseName: string) => boolean)
+  /** The leases, by name and owner, that were handed off or adopted last: their records keep the metadata. */
+  readonly #changed = new Set<string>()
 
   constructor(option: boolean | ((leaseName: string) => boolean)) {
-    this.#isLinked = typeof option === 'function' ? option : () => option
+    this.#option = option
+  }
+
+  subscribe(subscriptions: Subscriptions): void {
+    if (this.#option === false) return
+    subscriptions.on<StoreMessage>('tracing:leasehold:store:asyncEnd', (message) => {
+      if (message.outcome !== 'done') return
+      if (message.operation === 'change') this.#changed.add(keyOf(message))
+      else if (message.operation === 'acquire') this.#changed.delete(keyOf(message))
+    })
   }
 
   toPrevious({ leaseName, previous }: AcquiredMessage): Link[] {
@@ -25,15 +36,21 @@ export class TermLinks {
   }
 
   /** Leaves the context of a term in the metadata of its lease, with one more write. */
-  leave({ lease, leaseName, metadata, previous, from }: AcquiredMessage, context: SpanContext): void {
-    // A hand-off keeps the metadata.
-    const kept = from === 'hand-off' ? (metadata ?? previous) : metadata
+  leave(message: AcquiredMessage, context: SpanContext): void {
+    const isAdopted = this.#changed.delete(keyOf(message))
+    const { lease, leaseName, metadata, previous } = message
+    const kept = isAdopted ? previous : metadata
     if (!RECIPES_WITH_LINKS.has(kept?.recipe) || !this.#applies(leaseName)) return
     // Without the metadata, a trace lacks a link. The lease itself reports a store that fails.
     void (lease as WithMetadata).update({ ...kept, [TRACE_PARENT]: toTraceParent(context) }).catch(() => {})
   }
 
   #applies(leaseName: string): boolean {
-    return guard(() => this.#isLinked(leaseName)) === true
+    const option = this.#option
+    return typeof option === 'function' ? guard(() => option(leaseName)) === true : option
   }
+}
+
+function keyOf({ leaseName, owner }: Pick<StoreMessage, 'leaseName' | 'owner'>): string {
+  return JSON.stringify([leaseName, owner])
 }

@@ -1,4 +1,13 @@
-import { breakLease, type CreateLeaseOptions, createLease, type Held, MemoryGuard, MemoryLeaseStore } from '@leasehold/core'
+import {
+  breakLease,
+  type CreateLeaseOptions,
+  createLease,
+  type Held,
+  MemoryGuard,
+  MemoryLeaseStore,
+  type Metadata,
+  readLease,
+} from '@leasehold/core'
 import { LeaderElection, PartitionGroup, Schedule, Semaphore } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
@@ -36,6 +45,9 @@ function setUp(more: InstrumentLeasesOptions = {}) {
   return { clock, store, telemetry, options, lease, during }
 }
 
+const untilAborted = ({ signal }: Held) =>
+  new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+
 const group = { store: 'memory', 'lease.group': 'job-*' }
 
 describe('a lease', () => {
@@ -56,7 +68,7 @@ describe('a lease', () => {
     expect(renewals).toMatchObject({ store: 'memory', value: margin?.value, outcome: expect.any(String) })
     await during(job.release())
     expect(await telemetry.series('leasehold.lease.held')).toEqual([{ ...group, value: 0 }])
-    expect(await telemetry.series('leasehold.validity.min')).toEqual([])
+    expect(await telemetry.series('leasehold.validity.min')).toEqual([{ ...group, value: Number.NaN }])
     const [hold] = await telemetry.series('leasehold.hold.duration')
     expect(hold).toMatchObject({ ...group, end: 'released', value: 1 })
     expect(hold?.sum).toBeCloseTo(10, 1)
@@ -96,7 +108,7 @@ describe('a lease', () => {
     expect(calls.find(({ outcome }) => outcome === 'timeout')?.sum).toBeCloseTo(3, 0)
   })
 
-  it('counts callers that wait, and measures the hand-over', async () => {
+  it('counts callers that wait', async () => {
     const { clock, telemetry, lease, during } = setUp()
     const [a, b] = [lease('job-1', 'a'), lease('job-1', 'b')]
     await during(a.acquire())
@@ -106,32 +118,17 @@ describe('a lease', () => {
     await during(a.release())
     expect(await during(waiting)).toBe(true)
     expect(await telemetry.series('leasehold.lease.waiting')).toEqual([{ ...group, value: 0 }])
-    expect(await telemetry.series('leasehold.handover.duration')).toMatchObject([
-      { ...group, kind: 'release', value: 1 },
-    ])
   })
 
-  it('measures the time without a holder after one that has crashed', async () => {
-    const { clock, store, telemetry, lease, during } = setUp()
-    await store.acquire({ name: 'job-1', owner: 'crashed', grantId: 'g', ttl: TTL }, undefined as never)
-    await clock.advance(TTL + 2_000)
-    expect(await during(lease('job-1', 'b').acquire())).toBe(true)
-    const [expiry] = await telemetry.series('leasehold.handover.duration')
-    expect(expiry).toMatchObject({ ...group, kind: 'expiry', value: 1 })
-    expect(expiry?.sum).toBeCloseTo(2, 1)
-  })
-
-  it('shows a hand-off: the name was never free', async () => {
+  it('shows a hand-off, at both sides', async () => {
     const { telemetry, lease, during } = setUp()
     const [a, b] = [lease('job-1', 'a'), lease('job-1', 'b')]
     await during(a.acquire())
     const handOff = await during(a.handOff({ owner: 'b' }))
     expect(await during(b.adopt(handOff))).toBe(true)
     expect(await telemetry.series('leasehold.hold.duration')).toMatchObject([{ ...group, end: 'handed-off', value: 1 }])
-    expect(await telemetry.series('leasehold.handover.duration')).toMatchObject([
-      { ...group, kind: 'hand-off', value: 1, sum: 0 },
-    ])
-    expect(telemetry.span('hand-off job-*').attributes).toMatchObject({ 'lease.name': 'job-1' })
+    const sides = telemetry.spans().filter(({ name }) => name === 'hand-off job-*')
+    expect(sides.map(({ attributes }) => attributes['lease.owner'])).toEqual(['a', 'b'])
   })
 
   it('counts a jeopardy that it recovers from, and one that it does not', async () => {
@@ -183,12 +180,76 @@ describe('a lease', () => {
   })
 })
 
+describe('the link from a term to the one before it', () => {
+  const spanIdIn = (record: { readonly metadata?: Metadata | undefined } | undefined) =>
+    record?.metadata?.traceparent?.split('-')[2]
+
+  it('lies in the metadata, beside those of the holder, and takes one write', async () => {
+    const { telemetry, lease, during } = setUp({ linkTerms: true })
+    const [a, b] = [lease('job-1', 'a'), lease('job-1', 'b')]
+    await during(a.acquire({ metadata: { port: '80' } }))
+    await during(a.renew())
+    expect((await during(a.holder()))?.metadata).toEqual({ port: '80', traceparent: expect.any(String) })
+    await during(a.release())
+    await during(b.acquire())
+    await during(b.release())
+    const [before, after] = telemetry.spans().filter(({ name }) => name === 'term job-*')
+    expect(after?.links.map(({ context }) => context.spanId)).toEqual([before?.spanContext().spanId])
+    const operations = await telemetry.series('leasehold.store.operation.duration')
+    expect(operations.find(({ operation }) => operation === 'update')).toMatchObject({ value: 2 })
+  })
+
+  it('keeps the metadata of a lease that was handed off', async () => {
+    const { telemetry, lease, during } = setUp({ linkTerms: true })
+    const [a, b] = [lease('job-1', 'a'), lease('job-1', 'b')]
+    await during(a.acquire({ metadata: { port: '80' } }))
+    await during(a.renew())
+    expect(await during(b.adopt(await during(a.handOff({ owner: 'b' }))))).toBe(true)
+    await during(b.renew())
+    const record = await during(b.holder())
+    expect(record?.metadata).toEqual({ port: '80', traceparent: expect.any(String) })
+    await during(b.release())
+    const [before, after] = telemetry.spans().filter(({ name }) => name === 'term job-*')
+    expect(after?.links.map(({ context }) => context.spanId)).toEqual([before?.spanContext().spanId])
+    expect(spanIdIn(record)).toBe(after?.spanContext().spanId)
+    // Acquired in the usual way again, its record has no metadata of another term.
+    await during(b.acquire())
+    await during(b.renew())
+    expect((await during(b.holder()))?.metadata).toEqual({ traceparent: expect.any(String) })
+  })
+
+  it('comes before an update of the holder, which replaces it', async () => {
+    const { lease, during } = setUp({ linkTerms: true })
+    const job = lease('job-1', 'a')
+    const written = job.acquire().then(() => job.update({ page: '7' }))
+    expect(await during(written)).toBe(true)
+    expect((await during(job.holder()))?.metadata).toEqual({ page: '7' })
+  })
+
+  it('leads from term to term of an election, and is not written where a recipe keeps data of its own', async () => {
+    const { clock, store, telemetry, options, during } = setUp({ linkTerms: true })
+    for (const owner of ['a', 'b']) {
+      const election = new LeaderElection(store, { ...options, owner, name: 'controller', onElected: untilAborted })
+      election.start()
+      await clock.advance(3_000)
+      expect(election.isLeader).toBe(true)
+      await during(election.stop())
+    }
+    const [before, after] = telemetry.spans().filter(({ name }) => name === 'term controller')
+    expect(after?.links.map(({ context }) => context.spanId)).toEqual([before?.spanContext().spanId])
+    const now = () => new Date(clock.wall())
+    const schedule = new Schedule(store, { ...options, name: 'report', every: 60_000, now, work: () => {} })
+    schedule.start()
+    await clock.advance(150_000)
+    await during(schedule.stop())
+    expect((await during(readLease(store, 'report', { clock })))?.metadata).not.toHaveProperty('traceparent')
+  })
+})
+
 describe('a recipe', () => {
   it('shows its leader, also under the name of client-go, and names itself at its leases', async () => {
     const { clock, store, telemetry, options, during } = setUp({ leaderElectionMasterStatus: true })
-    const onElected = ({ signal }: Held) =>
-      new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
-    const election = new LeaderElection(store, { ...options, name: 'controller-2', onElected })
+    const election = new LeaderElection(store, { ...options, name: 'controller-2', onElected: untilAborted })
     election.start()
     await clock.advance(100)
     expect(await telemetry.series('leasehold.leader')).toEqual([{ election: 'controller-*', value: 1 }])
@@ -204,7 +265,14 @@ describe('a recipe', () => {
   it('counts the ticks of a schedule, and how late they began', async () => {
     const { clock, store, telemetry, options, during } = setUp()
     const work = [async () => {}, async () => Promise.reject(new Error('failed'))]
-    const schedule = new Schedule(store, { ...options, name: 'report', every: 60_000, work: () => work.shift()?.() })
+    const now = () => new Date(clock.wall())
+    const schedule = new Schedule(store, {
+      ...options,
+      name: 'report',
+      every: 60_000,
+      now,
+      work: () => work.shift()?.(),
+    })
     schedule.on('error', () => {})
     schedule.start()
     await clock.advance(150_000)

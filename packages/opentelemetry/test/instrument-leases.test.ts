@@ -7,20 +7,10 @@ import { type InstrumentLeasesOptions, instrumentLeases } from '../src/index.js'
 import { leaseFields, publish, trace } from './support/messages.js'
 import { Telemetry } from './support/telemetry.js'
 
-const acquired = { fencingToken: 1n, grantId: 'g', ttl: 2_000, from: 'free' }
+const acquired = { fencingToken: 1n, grantId: 'g', ttl: 2_000 }
 
 const plain = ['acquired', 'renewed', 'jeopardy', 'recovered', 'lost', 'released', 'waiting']
-const more = [
-  'guard-rejected',
-  'stall',
-  'self-fence',
-  'elected',
-  'resigned',
-  'tick',
-  'permit',
-  'partition',
-  'partitions',
-]
+const more = ['guard-rejected', 'stall', 'elected', 'resigned', 'tick', 'permit', 'partition', 'partitions']
 const operations = ['acquire', 'run', 'store'].flatMap((name) =>
   ['start', 'end', 'asyncEnd'].map((at) => `tracing:leasehold:${name}:${at}`),
 )
@@ -123,6 +113,6 @@ it('the README has each instrument, with its unit and its attributes', async () 
   }
   const meter = new Proxy({}, { get: () => create })
   instrumentLeases({ meterProvider: { getMeter: () => meter } as never }).disable()
-  expect(created.size).toBe(19)
+  expect(created.size).toBe(17)
   expect(Object.fromEntries(units)).toEqual(Object.fromEntries(created))
 })

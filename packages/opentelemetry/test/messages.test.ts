@@ -33,8 +33,8 @@ describe('the metrics of messages', () => {
     instrument()
     const leases = ['shown-1', 'shown-2', 'shown-2'].map(leaseFields)
     const metadata = { recipe: 'leader-election' }
-    for (const lease of leases) publish('acquired', { ...lease, ...grant, from: 'free' })
-    publish('acquired', { ...leaseFields('shown-3'), ...grant, from: 'free', metadata })
+    for (const lease of leases) publish('acquired', { ...lease, ...grant })
+    publish('acquired', { ...leaseFields('shown-3'), ...grant, metadata })
     const group = { store: 'memory', 'lease.group': 'shown-*' }
     expect(await telemetry.series('leasehold.lease.held')).toEqual([
       { ...group, value: 3 },
@@ -94,25 +94,12 @@ describe('the metrics of messages', () => {
     ])
   })
 
-  it('measure a hand-over by a release only where somebody waited', async () => {
-    instrument()
-    const lease = leaseFields('name')
-    publish('acquired', { ...lease, ...grant, from: 'release', vacancy: 3_600_000 })
-    publish('released', { ...lease, end: 'released', held: 1 })
-    publish('waiting', { ...lease, waiting: true })
-    publish('waiting', { ...lease, waiting: false })
-    publish('acquired', { ...lease, ...grant, from: 'release', vacancy: 20 })
-    expect(await telemetry.series('leasehold.handover.duration')).toMatchObject([
-      { kind: 'release', value: 1, sum: 0.02 },
-    ])
-  })
-
   it('have a bounded number of series, whatever the names', async () => {
     instrument({ maxGroups: 50 })
     for (let index = 0; index < 10_000; index += 1) {
       const name = Array.from(String(index), (digit) => 'abcdefghij'[Number(digit)]).join('')
       const lease = leaseFields(name)
-      publish('acquired', { ...lease, ...grant, from: 'free' })
+      publish('acquired', { ...lease, ...grant })
       publish('released', { ...lease, end: 'released', held: 1 })
       publish('permit', { semaphore: name, owner: 'o', held: true, permits: 2 })
     }
@@ -127,10 +114,8 @@ describe('the metrics of messages', () => {
         throw new Error('no group')
       },
     })
-    publish('acquired', { ...leaseFields('name'), ...grant, from: 'expiry', vacancy: 500 })
-    expect(await telemetry.series('leasehold.handover.duration')).toEqual([
-      { store: 'memory', kind: 'expiry', value: 1, sum: 0.5 },
-    ])
+    publish('acquired', { ...leaseFields('name'), ...grant })
+    expect(await telemetry.series('leasehold.lease.held')).toEqual([{ store: 'memory', value: 1 }])
     publish('elected', { election: 'name', owner: 'o', term: 1n })
     expect(await telemetry.series('leasehold.leader')).toEqual([{ value: 1 }])
   })
@@ -154,7 +139,7 @@ describe('the spans of messages', () => {
   it('show a jeopardy and a loss in the term', async () => {
     instrument()
     const lease = leaseFields('job')
-    publish('acquired', { ...lease, ...grant, from: 'free' })
+    publish('acquired', { ...lease, ...grant })
     publish('jeopardy', { ...lease, fencingToken: 1n, cause: new TypeError('x'), remaining: 900 })
     publish('recovered', { ...lease, fencingToken: 1n, remaining: 1_800 })
     publish('jeopardy', { ...lease, fencingToken: 1n, remaining: 900 })

@@ -7,7 +7,7 @@ import { showLeases } from './readme/prometheus.js'
 import { leaseFields, publish } from './support/messages.js'
 import { Telemetry } from './support/telemetry.js'
 
-const acquired = { fencingToken: 1n, grantId: 'g', ttl: 2_000, from: 'free' }
+const acquired = { fencingToken: 1n, grantId: 'g', ttl: 2_000 }
 
 it('the example shows the leases of this process to Prometheus', async () => {
   const port = await freePort()
