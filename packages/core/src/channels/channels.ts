@@ -1,12 +1,16 @@
-import { channel, tracingChannel } from 'node:diagnostics_channel'
 import type { LeaseChannels, LeaseTracingChannels, StoreMessage } from './messages.js'
+
+type Diagnostics = typeof import('node:diagnostics_channel')
+
+/** Absent where the engine runs in a page, or in a runtime without channels: then nobody can subscribe. */
+const diagnostics: Diagnostics | undefined = globalThis.process?.getBuiltinModule?.('node:diagnostics_channel')
 
 /** Publishes the messages of one channel. */
 export class Publisher<Name extends keyof LeaseChannels> {
-  readonly #channel: ReturnType<typeof channel>
+  readonly #channel: Pick<ReturnType<Diagnostics['channel']>, 'hasSubscribers' | 'publish'>
 
   constructor(name: Name) {
-    this.#channel = channel(name)
+    this.#channel = diagnostics?.channel(name) ?? { hasSubscribers: false, publish: () => {} }
   }
 
   /** Whether anyone listens: ask before a message is made. */
@@ -22,20 +26,20 @@ export class Publisher<Name extends keyof LeaseChannels> {
 
 /** Traces the operations of one tracing channel. */
 export class Tracer<Name extends keyof LeaseTracingChannels> {
-  readonly #channel: ReturnType<typeof tracingChannel>
+  readonly #channel: ReturnType<Diagnostics['tracingChannel']> | undefined
 
   constructor(name: Name) {
-    this.#channel = tracingChannel(name)
+    this.#channel = diagnostics?.tracingChannel(name)
   }
 
   /** Whether anyone listens: ask before a context is made. */
   get isOn(): boolean {
-    return this.#channel.hasSubscribers
+    return this.#channel?.hasSubscribers === true
   }
 
   /** Does the work within the channel, which reports its start and its end. Settles as the work does. */
   async trace<T>(context: LeaseTracingChannels[Name], work: () => Promise<T>): Promise<T> {
-    return await this.#channel.tracePromise(work, context)
+    return this.#channel === undefined ? await work() : await this.#channel.tracePromise(work, context)
   }
 }
 

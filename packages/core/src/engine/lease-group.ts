@@ -76,9 +76,9 @@ export class LeaseGroup {
     this.claims = new Admission(clock)
     this.#heartbeats = new Admission(clock)
     this.#closed = store.closed
-    const { renewMany } = store
+    const { renewMany, kind } = store
     if (renewMany !== undefined) {
-      this.renewals = new RenewalBatch({ renewMany: renewMany.bind(store) }, clock, this.#heartbeats)
+      this.renewals = new RenewalBatch({ renewMany: renewMany.bind(store), kind }, clock, this.#heartbeats)
     }
   }
 

@@ -10,7 +10,8 @@ import { LATE } from './engine-state.js'
 /** How many grants one call renews: more would hold up the event loop, and other clients of the server. */
 const LARGEST_BATCH = 512
 
-type BatchStore = Required<Pick<LeaseStore, 'renewMany'>> & Pick<LeaseStore, 'kind'>
+/** The part of a store that renews many grants. */
+type BatchStore = Required<Pick<LeaseStore, 'renewMany'>> & { readonly kind: string | undefined }
 
 /** The sender of a heartbeat. It gets one answer of the store, which need not be valid, or one error. */
 export interface BatchCaller {
