@@ -13,6 +13,7 @@ const codes: Readonly<Record<LeaseErrorCode, number>> = {
   conflict: exitCodes.no,
   configuration: exitCodes.configuration,
   name: exitCodes.usage,
+  unfit: exitCodes.configuration,
 }
 
 /** The text that the command line shows for an error, without control characters of others, and its exit code. */

@@ -14,6 +14,7 @@ export type {
   StoreLimits,
 } from './store/lease-store.js'
 export { AbortableCall, type StoreCall } from './store/store-call.js'
+export type { StoreFinding } from './store/store-finding.js'
 export { Fence, type FencingGuard, type GuardOptions } from './store-kit/fence.js'
 export { StoreChecks } from './store-kit/store-checks.js'
 export { viewOf } from './store-kit/view-of.js'

@@ -49,6 +49,7 @@ export const callPlaces = {
   list: 1,
   watch: 1,
   watchGrant: 1,
+  probe: 0,
 } as const satisfies Record<Exclude<keyof LeaseStore, 'limits' | 'closed' | 'kind' | 'close'>, number>
 
 export type StoreMethod = keyof typeof callPlaces

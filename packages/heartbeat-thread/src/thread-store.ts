@@ -35,6 +35,7 @@ export class ThreadStore implements LeaseStore, GrantKeeper {
   declare readonly list?: Method<'list'>
   declare readonly watch?: Method<'watch'>
   declare readonly watchGrant?: Method<'watchGrant'>
+  declare readonly probe?: Method<'probe'>
   readonly #thread: () => ThreadLink
   readonly #spec: StoreSpec
   readonly #closed = new AbortController()

@@ -41,7 +41,8 @@ export class KubernetesLeaseStore extends CasLeaseStore<string> {
     const access = new LeaseAccess(client, layout.resource)
     const environment = { clock, logger, random }
     const register = new ObjectRegister({ client, access, layout, watches, longest: limits.longest, ...environment })
-    super(register, { clock, ...limits })
+    // The API server keeps the conditions of all writes.
+    super(register, { clock, ...limits, probe: false })
     this.#access = access
     this.#options = options
     if (watches) this.watchGrant = (grant, call) => register.watchGrant(grant, call)

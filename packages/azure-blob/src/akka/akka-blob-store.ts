@@ -31,5 +31,7 @@ export function akkaBlobStore(container: ContainerClient, options: AkkaBlobStore
   const { create = true, clock = systemClock } = options
   const peers = akkaPeers(options.peers)
   const register = new AkkaBlobRegister(container, create, peers, clock)
-  return casStore(register, { clock, maxTtl: Math.max(LONGEST, peers.heartbeatTimeout), metadata: METADATA_ROOM })
+  const maxTtl = Math.max(LONGEST, peers.heartbeatTimeout)
+  // The service keeps the conditions of all writes.
+  return casStore(register, { clock, maxTtl, metadata: METADATA_ROOM, probe: false })
 }

@@ -1,4 +1,5 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { LeaseNameError } from '../errors/lease-name-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { checkOptionNames } from '../errors/option-names.js'
 import { shownValue } from '../errors/shown-value.js'
@@ -15,11 +16,14 @@ import type {
 } from '../store/lease-store.js'
 import { withoutBreakReason } from '../store/metadata.js'
 import type { StoreCall } from '../store/store-call.js'
+import type { StoreFinding } from '../store/store-finding.js'
+import { FirstUseProbe } from '../store-kit/first-use-probe.js'
 import { inRounds } from '../store-kit/rounds.js'
 import { StoreChecks } from '../store-kit/store-checks.js'
 import type { Clock } from '../time/clock.js'
 import { systemClock } from '../time/system-clock.js'
 import { VALIDITY_MARGIN } from '../time/validity.js'
+import { PROBE_NAME, type ProbedRegister, probeRegister } from './cas-probe.js'
 import {
   type CasStanding,
   checkRecord,
@@ -54,10 +58,15 @@ export interface CasStoreOptions {
   readonly longest?: number
   /** The room for metadata in a record, see `StoreLimits.metadata`. */
   readonly metadata?: number
+  /**
+   * Whether the register is checked before the first grant: by a record with the reserved name `leasehold-probe`, in five or
+   * six requests. On unless given. Turn it off for a backend that is known to keep its conditions.
+   */
+  readonly probe?: boolean
 }
 
 /** A store that can hand leases over and break them. */
-export type CasStore = LeaseStore & Required<Pick<LeaseStore, 'change' | 'break' | 'closed' | 'update'>>
+export type CasStore = LeaseStore & Required<Pick<LeaseStore, 'change' | 'break' | 'closed' | 'update' | 'probe'>>
 
 /**
  * A `LeaseStore` over a compare-and-set register. No timestamp is compared with the clock of another machine: a challenger
@@ -84,13 +93,14 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   readonly #clock: Clock
   readonly #standings: Standings<V>
   readonly #longest: number
+  readonly #probe: FirstUseProbe
   /** The entries of the grants made here, as last written. */
   readonly #written = new Map<string, CasEntry<V>>()
 
   constructor(register: CasRegister<V>, options: CasStoreOptions = {}) {
-    const names = { clock: true, minTtl: true, maxTtl: true, longest: true, metadata: true } as const
+    const names = { clock: true, minTtl: true, maxTtl: true, longest: true, metadata: true, probe: true } as const
     checkOptionNames<CasStoreOptions>('casStore', options, names)
-    const { clock = systemClock, minTtl = 1_000, maxTtl = HOUR, longest = maxTtl, metadata } = options
+    const { clock = systemClock, minTtl = 1_000, maxTtl = HOUR, longest = maxTtl, metadata, probe = true } = options
     if (!(minTtl > 0 && maxTtl >= minTtl && maxTtl < Number.POSITIVE_INFINITY)) {
       throw new LeaseConfigurationError(
         `minTtl (${minTtl}) and maxTtl (${maxTtl}) must be finite, 0 < minTtl <= maxTtl`,
@@ -104,6 +114,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     this.#clock = clock
     this.#standings = new Standings(longest)
     this.#longest = longest
+    this.#probe = new FirstUseProbe(this.kind, probe, (_, call) => this.probe(call))
     if (register.watch !== undefined) this.watch = (name, call) => this.#watch(name, call)
     if (register.list !== undefined) this.list = (prefix, call) => this.#list(prefix, call)
   }
@@ -115,6 +126,11 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
     const { name, owner, grantId, ttl } = request
     this.#checks.acquire(request, call)
+    if (name === PROBE_NAME) {
+      const message = `'${PROBE_NAME}' is reserved for the check of the register: choose another lease name`
+      throw new LeaseNameError(message, this.#detailsOf(name))
+    }
+    if (this.#probe.isDue) await this.#probe.require(name, call)
     return await this.#inRounds(name, call, async () => {
       const seen = await this.#seeOrCreate(name, { owner, grantId, ttl, metadata: request.metadata ?? {} }, call)
       if (seen === undefined) return undefined
@@ -231,6 +247,18 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     })
   }
 
+  /** Whether the register keeps its conditions. Writes the record with the reserved name `leasehold-probe`. */
+  async probe(call: StoreCall): Promise<readonly StoreFinding[]> {
+    this.#checks.usable(call)
+    const register = this.#register
+    const probed: ProbedRegister<V> = {
+      read: (name) => register.read(name, call),
+      create: async (name, record) => this.#checkWritten(await register.create(name, record, call)),
+      replace: async (name, record, version) => this.#checkWritten(await register.replace(name, record, version, call)),
+    }
+    return await probeRegister(probed, call)
+  }
+
   async close(): Promise<void> {
     if (!this.#checks.close()) return
     this.#written.clear()
@@ -240,6 +268,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   async *#list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord, void, undefined> {
     this.#checks.usable(call)
     for await (const { name, ...entry } of this.#register.list?.(prefix, call) ?? []) {
+      if (name === PROBE_NAME) continue
       const { record, standing } = this.#seen(name, entry)
       yield toLeaseRecord(name, record, standing)
     }

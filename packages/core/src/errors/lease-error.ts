@@ -8,6 +8,7 @@ export type LeaseErrorCode =
   | 'conflict'
   | 'configuration'
   | 'name'
+  | 'unfit'
 
 import { shownLines, shownText } from './shown-value.js'
 

@@ -17,6 +17,7 @@ const properties: Readonly<Record<keyof LeaseStore, true>> = {
   watch: true,
   watchGrant: true,
   renewMany: true,
+  probe: true,
   close: true,
 }
 

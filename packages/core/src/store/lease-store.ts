@@ -1,5 +1,6 @@
 import type { Grant, LeaseRecord, Metadata } from './lease-record.js'
 import type { StoreCall } from './store-call.js'
+import type { StoreFinding } from './store-finding.js'
 
 /** The abilities of a store, and its requirements of the settings. The engine and the laws read them; users need not. */
 export interface StoreLimits {
@@ -192,6 +193,13 @@ export interface LeaseStore {
    * as the error with which `renew` would have rejected. Rejects when all outcomes are unknown.
    */
   renewMany?(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]>
+
+  /**
+   * Checks whether the store keeps the conditions of leases: conditional writes, fresh reads, the configuration of the server,
+   * permissions. Sends a handful of requests, and touches no lease. `leasehold doctor` prints the findings. Rejects if the
+   * store cannot be reached or rejects the credentials; a check that the user may not make is `unknown`.
+   */
+  probe?(call: StoreCall): Promise<readonly StoreFinding[]>
 
   /** Ends connections, watches and timers. Operations afterwards reject with a `LeaseUnavailableError`. */
   close(): Promise<void>

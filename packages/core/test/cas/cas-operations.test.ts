@@ -14,7 +14,7 @@ const details = { leaseName: 'job', store: 'map' }
 function setUp({ forgets, ...options }: CasStoreOptions & { readonly forgets?: boolean } = {}) {
   const clock = new VirtualClock()
   const register = new MapRegister(forgets)
-  const open = () => casStore(register, { clock, ...options })
+  const open = () => casStore(register, { clock, probe: false, ...options })
   const store = open()
   const claim = (grantId: string, more: { ttl?: number; metadata?: Record<string, string> } = {}, by = store) =>
     by.acquire({ name: 'job', owner: `o-${grantId}`, grantId, ttl: TTL, ...more }, call)

@@ -27,7 +27,7 @@ interface Fixture {
 function setUp(forgets = false): Fixture {
   const clock = new VirtualClock()
   const register = new MapRegister(forgets)
-  return { clock, register, open: (own = clock) => casStore(register, { clock: own }) }
+  return { clock, register, open: (own = clock) => casStore(register, { clock: own, probe: false }) }
 }
 
 function claim(store: LeaseStore, owner: string, grantId = owner, ttl = TTL): Promise<AcquireOutcome> {

@@ -17,7 +17,7 @@ function setUp(time: () => number | bigint) {
     return time()
   }
   const register = Object.assign(new MapRegister(), { timeAfter })
-  return { clock, register, asked, store: casStore(register, { clock }) }
+  return { clock, register, asked, store: casStore(register, { clock, probe: false }) }
 }
 
 async function held(store: LeaseStore, grantId: string): Promise<Grant> {

@@ -12,7 +12,7 @@ const call = new AbortableCall()
 function setUp() {
   const clock = new VirtualClock()
   const register = Object.assign(new MapRegister(), { tokenOf: (version: number) => BigInt(version) })
-  const open = () => casStore(register, { clock })
+  const open = () => casStore(register, { clock, probe: false })
   return { clock, register, open, store: open() }
 }
 

@@ -5,7 +5,7 @@ import { Random } from '../random.js'
 /** The operations of a store that can be disturbed. Watches are not: a lease needs none. */
 export type StoreOperation = Exclude<
   keyof LeaseStore,
-  'limits' | 'closed' | 'kind' | 'list' | 'watch' | 'watchGrant' | 'close'
+  'limits' | 'closed' | 'kind' | 'list' | 'watch' | 'watchGrant' | 'probe' | 'close'
 >
 
 /** The fault of one call of a store. */

@@ -57,6 +57,7 @@ export class FaultyStore implements LeaseStore {
   readonly watch?: NonNullable<LeaseStore['watch']>
   readonly watchGrant?: NonNullable<LeaseStore['watchGrant']>
   readonly renewMany?: NonNullable<LeaseStore['renewMany']>
+  readonly probe?: NonNullable<LeaseStore['probe']>
   /** Closes the other store, which is not disturbed. */
   readonly close!: LeaseStore['close']
   readonly #store: LeaseStore

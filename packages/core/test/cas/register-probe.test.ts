@@ -1,0 +1,176 @@
+import { createLease, LeaseNameError, type LeaseStore, LeaseStoreUnfitError, listLeases } from '@leasehold/core'
+import { AbortableCall, type CasEntry, type CasRecord, casStore } from '@leasehold/core/store'
+import { untilAborted } from '@leasehold/core/store-kit'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { silentLogger } from '../support/held-lease.js'
+import { MapRegister } from './map-register.js'
+
+const PROBE = 'leasehold-probe'
+const TTL = 10_000
+const call = new AbortableCall()
+
+/** A store that ignores the conditions of writes, as S3-compatible services do, or reads from a copy that is behind. */
+class LyingRegister extends MapRegister {
+  readonly #lies: readonly ('create' | 'replace' | 'read')[]
+  readonly #first = new Map<string, CasEntry<number>>()
+
+  constructor(...lies: readonly ('create' | 'replace' | 'read')[]) {
+    super()
+    this.#lies = lies
+  }
+
+  override async read(name: string): Promise<CasEntry<number> | undefined> {
+    const entry = await super.read(name)
+    const first = this.#first.get(name) ?? entry
+    if (first !== undefined) this.#first.set(name, first)
+    return this.#lies.includes('read') ? first : entry
+  }
+
+  override async create(name: string, record: CasRecord) {
+    return this.#lies.includes('create') ? this.write(name, record) : await super.create(name, record)
+  }
+
+  override async replace(name: string, record: CasRecord, version: number) {
+    return this.#lies.includes('replace') ? this.write(name, record) : await super.replace(name, record, version)
+  }
+}
+
+const claim = (store: LeaseStore, name = 'job', grantId = 'a', by = call) =>
+  store.acquire({ name, owner: 'me', grantId, ttl: TTL }, by)
+
+const open = (register: MapRegister, probe?: boolean) =>
+  casStore(register, { clock: new VirtualClock(), ...(probe === undefined ? {} : { probe }) })
+
+describe('a register is checked before its first grant', () => {
+  it.each([
+    ['creates over an existing entry', 'conditional creation', new LyingRegister('create'), 'If-None-Match'],
+    ['replaces an entry by an old version', 'conditional writes', new LyingRegister('replace'), 'If-Match'],
+    ['reads an old entry', 'fresh reads', new LyingRegister('read'), 'the server that takes the writes'],
+  ])('one that %s is refused, and nothing is granted', async (_, setting, register, advice) => {
+    const refused = claim(open(register))
+    await expect(refused).rejects.toBeInstanceOf(LeaseStoreUnfitError)
+    await expect(refused).rejects.toMatchObject({ code: 'unfit', setting, store: 'map', leaseName: 'job' })
+    await expect(refused).rejects.toThrow(advice)
+    expect(await register.read('job')).toBeUndefined()
+  })
+
+  it('rejects acquire of a lease, and tells two owners alike', async () => {
+    const register = new LyingRegister('replace')
+    for (const owner of ['anna', 'berta']) {
+      const lease = createLease(open(register), 'job', { owner, logger: silentLogger })
+      await expect(lease.acquire()).rejects.toBeInstanceOf(LeaseStoreUnfitError)
+      expect(lease.checkLease()).toBe(false)
+    }
+  })
+
+  it('is not checked with probe: false, and then grants one lease twice', async () => {
+    const register = new LyingRegister('replace')
+    const [anna, berta] = [open(register, false), open(register, false)]
+    const first = await claim(anna, 'job', 'first')
+    if (first.granted) await anna.release(first.grant, call)
+    const outcomes = await Promise.all([claim(anna, 'job', 'a'), claim(berta, 'job', 'b')])
+    expect(outcomes.map(({ granted }) => granted)).toEqual([true, true])
+  })
+
+  it('costs six requests for the first store of a register, five for the next, and none afterwards', async () => {
+    const register = new MapRegister()
+    const store = open(register)
+    await claim(store)
+    expect(register.calls.slice(0, 6)).toEqual(['read', 'create', 'create', 'read', 'replace', 'replace'])
+    const before = register.calls.length
+    await claim(store, 'other')
+    expect(register.calls.slice(before)).toEqual(['read', 'create', 'replace'])
+  })
+
+  it('shares one check between callers that come at once', async () => {
+    const register = new MapRegister()
+    const store = open(register)
+    const outcomes = await Promise.all(Array.from({ length: 20 }, (_, place) => claim(store, `job-${place}`)))
+    expect(outcomes.every(({ granted }) => granted)).toBe(true)
+    // One write of the check, and two for each new name: its creation and its grant.
+    expect(register.calls.filter((name) => name === 'replace')).toHaveLength(2 + 20)
+  })
+
+  it('lets many stores of one register pass at the same time', async () => {
+    const register = new MapRegister()
+    const stores = Array.from({ length: 30 }, () => open(register))
+    const outcomes = await Promise.all(stores.map((store, place) => claim(store, `job-${place}`)))
+    expect(outcomes.every(({ granted }) => granted)).toBe(true)
+  })
+
+  it('is unknown while the register cannot be reached, and is checked again', async () => {
+    const register = new MapRegister()
+    const store = open(register)
+    register.faults.push('fail')
+    await expect(claim(store)).rejects.toThrow('connection refused')
+    register.faults.push('lose-answer')
+    await expect(claim(store)).rejects.toThrow('connection reset')
+    expect(await claim(store)).toMatchObject({ granted: true })
+  })
+
+  it('does not end with the caller that began it', async () => {
+    const register = new MapRegister()
+    let reads = 0
+    const store = casStore({
+      read: async (name, reading) => {
+        reads += 1
+        if (reads === 1) await untilAborted(new Promise(() => {}), reading)
+        return await register.read(name)
+      },
+      create: (name, record) => register.create(name, record),
+      replace: (name, record, version) => register.replace(name, record, version),
+    })
+    const first = new AbortableCall()
+    const given = claim(store, 'first', 'a', first)
+    const other = claim(store, 'other', 'b')
+    first.abort(new Error('gave up'))
+    await expect(given).rejects.toThrow('gave up')
+    expect(await other).toMatchObject({ granted: true })
+  })
+
+  it('keeps the record of the check out of the leases', async () => {
+    const register = Object.assign(new MapRegister(), {
+      list: async function* (this: MapRegister) {
+        for (const name of [PROBE, 'job']) {
+          const entry = await register.read(name)
+          if (entry !== undefined) yield { name, ...entry }
+        }
+      },
+    })
+    const store = open(register)
+    await claim(store)
+    const names: string[] = []
+    for await (const { name } of listLeases(store)) names.push(name)
+    expect(names).toEqual(['job'])
+    await expect(claim(store, PROBE)).rejects.toBeInstanceOf(LeaseNameError)
+  })
+
+  it('says what it found to whoever asks', async () => {
+    expect(await open(new MapRegister()).probe(call)).toEqual([
+      { check: 'conditional creation', result: 'ok' },
+      { check: 'conditional writes', result: 'ok' },
+      { check: 'fresh reads', result: 'ok' },
+    ])
+    expect(await open(new LyingRegister('replace')).probe(call)).toContainEqual(
+      expect.objectContaining({ check: 'conditional writes', result: 'failed' }),
+    )
+  })
+})
+
+describe('a register that refuses writes although nobody else wrote', () => {
+  it('is not accused', async () => {
+    const register = new MapRegister()
+    let refusals = 0
+    const store = casStore({
+      read: (name) => register.read(name),
+      create: (name, record) => register.create(name, record),
+      replace: async (name, record, version) => {
+        refusals += 1
+        // As S3 answers 409 to writes that meet.
+        return refusals < 3 ? undefined : await register.replace(name, record, version)
+      },
+    })
+    expect(await claim(store)).toMatchObject({ granted: true })
+  })
+})
