@@ -213,6 +213,21 @@ export const schedule = declareCommand({
   ],
 })
 
+export const doctor = declareCommand({
+  name: 'doctor',
+  summary: 'Check that a store is fit for leases',
+  details:
+    'In about a second: conditional writes, fresh reads, the clock, the configuration of the server and the permissions of the ' +
+    'user. Holds the lease leasehold-doctor for a moment, and touches no other name. The exit code is 1 if a check fails; ' +
+    'verify then says which rules of leases the store breaks.',
+  operands: [{ name: 'URL', description: 'The URL of the store; or --store, or --config', optional: true }],
+  options: answerOptions,
+  examples: [
+    { line: 'leasehold doctor redis://db', description: 'before the first lease' },
+    { line: 'leasehold doctor -c application.conf -o json', description: 'in a deployment' },
+  ],
+})
+
 export const verify = declareCommand({
   name: 'verify',
   summary: 'Check that a store keeps the rules of leases',
