@@ -27,6 +27,7 @@ import type { RedisClient } from './client/redis-client.js'
 import { KeySpace } from './key-space.js'
 import { listRecords } from './listing.js'
 import { OperationQueue, type Request } from './operation-queue.js'
+import { type ServerInfo, serverInfo } from './probe.js'
 import { misconfigured, type RedisLeaseStoreOptions } from './redis-options.js'
 import { type LeaseScript, leaseScript } from './script/lease-script.js'
 
@@ -151,6 +152,11 @@ export class LeaseOperations {
   /** For a number of milliseconds, the server sends a message over the channel when the name may be free. */
   watch(name: string, period: number, call: StoreCall): Promise<LeaseRecord | undefined> {
     return this.run('watch', name, String(period), call, this.#toRecord)
+  }
+
+  /** What the server says of itself: of a cluster, the node of the name. Writes nothing. */
+  probe(name: string, call: StoreCall): Promise<ServerInfo> {
+    return this.run('probe', name, '', call, serverInfo)
   }
 
   close(): void {

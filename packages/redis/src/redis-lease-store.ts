@@ -7,18 +7,23 @@ import {
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
+  type StoreFinding,
   type StoreLimits,
 } from '@leasehold/core/store'
-import { MessageListeners } from '@leasehold/core/store-kit'
+import { FirstUseProbe, MessageListeners } from '@leasehold/core/store-kit'
 import { toGrantId } from './answers.js'
 import type { RedisClient } from './client/redis-client.js'
 import { failureOf } from './failure-of.js'
 import { LeaseOperations } from './lease-operations.js'
+import { conditionsOf, probeServer } from './probe.js'
 import { checkStoreOptions, type RedisLeaseStoreOptions } from './redis-options.js'
 import { Turns } from './turns.js'
 
 /** For how long a watch without a place in line is registered, in milliseconds, unless it is repeated. */
 const WATCH_PERIOD = 30_000
+
+/** A name for requests that are about no lease. */
+const PROBED_NAME = 'leasehold-doctor'
 
 /**
  * Leases on Redis or Valkey. Each lease is a hash, which a script changes in one round trip. It expires by the server's clock.
@@ -39,12 +44,16 @@ export class RedisLeaseStore implements LeaseStore {
   readonly #messages: MessageListeners
   readonly #turns: Turns
   readonly #checks = new StoreChecks(this.kind, this.limits)
+  readonly #probe: FirstUseProbe
 
   constructor(client: RedisClient, options: RedisLeaseStoreOptions = {}) {
     checkStoreOptions('RedisLeaseStore', options, this.kind)
     const operations = new LeaseOperations(client, options)
     const { clock, random, channel } = operations
     this.#operations = operations
+    this.#probe = new FirstUseProbe(this.kind, options.probe ?? true, async (name, call) =>
+      conditionsOf(await operations.probe(name, call)),
+    )
     this.#messages = new MessageListeners(clock)
     this.#turns = new Turns(operations.newConnection(), clock, random, channel, this.#messages)
     if (operations.areTogether) {
@@ -57,6 +66,7 @@ export class RedisLeaseStore implements LeaseStore {
 
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
     this.#checks.acquire(request, call)
+    if (this.#probe.isDue) await this.#probe.require(request.name, call)
     if (request.queue === true && this.#turns.isSubscribed) return await this.#claimInLine(request, call)
     const outcome = await this.#operations.acquire(request, call)
     if (outcome.granted || request.queue !== true) return outcome
@@ -134,6 +144,13 @@ export class RedisLeaseStore implements LeaseStore {
         return record?.remaining === undefined
       },
     )
+  }
+
+  /** Asks the server for its configuration, and opens the connection for notifications. Writes nothing. */
+  async probe(call: StoreCall): Promise<readonly StoreFinding[]> {
+    this.#checks.usable(call)
+    const ask = (asking: StoreCall) => this.#operations.probe(PROBED_NAME, asking)
+    return await probeServer(ask, (subscribing) => this.#subscribed('watch', PROBED_NAME, subscribing), call)
   }
 
   /** Aborted by `close`. */

@@ -9,6 +9,11 @@ export interface RedisLeaseStoreOptions {
   readonly prefix?: string | undefined
   /** How long the record of a name, with its fencing token, is kept after its lease has ended; 7 days unless given. */
   readonly recordLife?: number | undefined
+  /**
+   * Whether the server is asked before the first grant if it can evict leases, in one round trip. On unless given. An unfit
+   * server is refused with a `LeaseStoreUnfitError`.
+   */
+  readonly probe?: boolean | undefined
   /** The machine's clock unless given. It is used only for time limits and pauses. */
   readonly clock?: Clock | undefined
   /** Random numbers from 0 to 1, 1 excluded, for pauses; `Math.random` unless given. */
@@ -17,7 +22,7 @@ export interface RedisLeaseStoreOptions {
 
 /** Throws a `LeaseConfigurationError` for an unknown option. */
 export function checkStoreOptions(of: string, options: RedisLeaseStoreOptions, store: string): void {
-  const names = { prefix: true, recordLife: true, clock: true, random: true } as const
+  const names = { prefix: true, recordLife: true, probe: true, clock: true, random: true } as const
   checkOptionNames<RedisLeaseStoreOptions>(of, options, names, { store })
 }
 
@@ -50,6 +55,12 @@ export const redisOptions = new ProviderOptions('redis', {
     type: 'duration',
     default: '7d',
     description: 'How long the record of a name, with its fencing token, is kept after its lease has ended.',
+  },
+  probe: {
+    type: 'switch',
+    default: 'on',
+    description:
+      'Whether the server is asked before the first grant if it can evict leases. An unfit server is refused with a `LeaseStoreUnfitError`.',
   },
 })
 

@@ -140,6 +140,16 @@ function operations.withdraw(record, id)
   return 'done'
 end
 
+-- What the server says of itself. A section is empty where the user may not ask.
+function operations.probe()
+  local answer = { 'probed', whole(micros) }
+  for _, section in ipairs({ 'memory', 'replication', 'persistence' }) do
+    local info = redis.pcall('INFO', section)
+    answer[#answer + 1] = type(info) == 'string' and info or ''
+  end
+  return answer
+end
+
 -- For a number of milliseconds, the channel of the caller is notified when the name may be free.
 function operations.watch(record, period)
   local others = ''
