@@ -8,8 +8,9 @@ import {
   type LeaseStore,
   LeaseStoreUnfitError,
 } from '@leasehold/core'
-import { reasonOf, withinTime } from '@leasehold/core/internal'
+import { withinTime } from '@leasehold/core/internal'
 import type { AcquireOutcome, StoreCall, StoreFinding } from '@leasehold/core/store'
+import { failureOf } from './failure.js'
 
 /** The name of the lease of the trial, and how many such names are tried while other trials hold them. */
 const TRIAL_NAME = 'leasehold-doctor'
@@ -69,7 +70,7 @@ class LeaseTrial {
     } catch (error) {
       // The store answers its own check, so it is there, and knows the user.
       const isKnown = this.#store.probe !== undefined && own.length > 0
-      if (!isKnown && this.#findings.length === 0 && !isAboutUse(error)) throw error
+      if (!isKnown && this.#findings.length === 0 && !(error instanceof LeaseStoreUnfitError)) throw error
       this.#onFailure(error, own)
     }
     return this.#findings
@@ -182,8 +183,8 @@ class LeaseTrial {
       return
     }
     const isDenied = error instanceof LeaseError && error.code === 'unauthorised'
-    if (isDenied) this.#add('permissions', 'failed', { found: reasonOf(error) })
-    else this.#add('operations', 'failed', { found: reasonOf(error) })
+    if (isDenied) this.#add('permissions', 'failed', { found: failureOf(error).message })
+    else this.#add('operations', 'failed', { found: failureOf(error).message })
   }
 
   #add(check: string, result: StoreFinding['result'], more: Omit<StoreFinding, 'check' | 'result'> = {}): void {
@@ -196,9 +197,4 @@ function staleAfter(change: string): Pick<StoreFinding, 'found' | 'change'> {
     found: `a read after ${change} returned the record before it`,
     change: 'read from the server that takes the writes, not from a replica or a cache',
   }
-}
-
-/** Whether the error says that the store is not fit, rather than that it cannot be used now. */
-function isAboutUse(error: unknown): boolean {
-  return error instanceof LeaseStoreUnfitError
 }

@@ -15,6 +15,7 @@ import {
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
+  type StoreFinding,
   type StoreLimits,
 } from '@leasehold/core/store'
 import { anotherGrant, checkOptionNames, nothingToBreak, systemRandom } from '@leasehold/core/store-kit'
@@ -35,6 +36,7 @@ import type { PostgresClient } from './client/postgres-client.js'
 import { migrate } from './migrate.js'
 import type { Query } from './operation.js'
 import { OperationQueue } from './operation-queue.js'
+import { type Probed, probeServer } from './probe.js'
 import { toColumn } from './sql-text.js'
 import { SqlNames, type TableNames } from './table-names.js'
 import { Turns } from './turns.js'
@@ -98,6 +100,7 @@ export class PostgresLeaseStore implements LeaseStore {
   readonly #names: TableNames
   readonly #queue: OperationQueue
   readonly #turns: Turns
+  readonly #probed: Probed
   readonly #checks = new StoreChecks(this.kind, this.limits)
   /** The pause before a waiter whose turn has come asks again, while the row is locked. */
   readonly #busyPauses = new Map<string, number>()
@@ -112,6 +115,7 @@ export class PostgresLeaseStore implements LeaseStore {
     this.#queue = new OperationQueue(adapter, clock, random, new SqlNames({ schema, table }))
     const listening = listen === false ? {} : listen === client ? adapter : adapterFor(listen)
     this.#turns = new Turns(adapter, listening, clock, random)
+    this.#probed = { operations: adapter, notifications: listening, clock }
   }
 
   /** Creates the tables and functions of this store, or brings older ones up to date, as the function `migrate` does. */
@@ -244,6 +248,12 @@ export class PostgresLeaseStore implements LeaseStore {
     const isFree = (answer: unknown) => (answer as readonly [string, RecordAnswer | null])[1] === null
     const register = (registering: StoreCall) => this.#run('watch', name, args, registering, isFree)
     yield* this.#turns.messages.listenRegistered(`free ${toColumn(name)}`, call, pause, register)
+  }
+
+  /** Asks the server for its configuration, and tries a transaction and a notification. Writes nothing. */
+  async probe(call: StoreCall): Promise<readonly StoreFinding[]> {
+    this.#checks.usable(call)
+    return await probeServer(this.#probed, call)
   }
 
   /** Aborted by `close`. */

@@ -24,6 +24,11 @@ export interface ClientAdapter {
    * when the call is aborted, and then leaves no connection busy if the library allows that.
    */
   run(sql: string, call: StoreCall): Promise<readonly unknown[]>
+  /**
+   * Begins a transaction and ends it again, with nothing in it. Absent if that could end a transaction of the user, or if the
+   * library hides its connections.
+   */
+  tryTransaction?(call: StoreCall): Promise<void>
   /** Absent if the client cannot open a connection of its own for notifications. */
   listen?(channel: string, events: NotificationEvents, call: StoreCall): Promise<Notifications>
 }

@@ -32,22 +32,26 @@ export function pgPoolAdapter(pool: PgPool): ClientAdapter {
     connecting.then((client) => take() && giveBack(client), take)
   }
 
+  async function runOn(texts: readonly string[], call: StoreCall): Promise<readonly unknown[]> {
+    if (call.aborted) throw call.signal.reason
+    const client = await connect(call)
+    let rows: readonly unknown[] = []
+    let broken: Error | undefined
+    try {
+      for (const text of texts) rows = (await untilAborted(client.query(text), call)).rows
+      return rows
+    } catch (error) {
+      if (call.aborted || !isUsable(error)) broken = new Error('the statement has failed', { cause: error })
+      throw error
+    } finally {
+      giveBack(client, broken)
+    }
+  }
+
   return {
     connections: pool.options?.max,
-    async run(text, call) {
-      if (call.aborted) throw call.signal.reason
-      const client = await connect(call)
-      let broken: Error | undefined
-      try {
-        const { rows } = await untilAborted(client.query(text), call)
-        return rows
-      } catch (error) {
-        if (call.aborted || !isUsable(error)) broken = new Error('the statement has failed', { cause: error })
-        throw error
-      } finally {
-        giveBack(client, broken)
-      }
-    },
+    run: (text, call) => runOn([text], call),
+    tryTransaction: async (call) => void (await runOn(['begin', 'rollback'], call)),
     ...('options' in pool && 'Client' in pool && typeof pool.Client === 'function'
       ? { listen: listenOver(() => new (pool.Client as new (options: unknown) => OwnClient)(pool.options)) }
       : {}),
