@@ -16,6 +16,7 @@ import {
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
+  type StoreFinding,
   type StoreLimits,
 } from '@leasehold/core/store'
 import {
@@ -35,6 +36,7 @@ import { KeyWatches } from './key-watches.js'
 import { LeaseKeys } from './lease-keys.js'
 import { LeaseLocks } from './lease-locks.js'
 import type { LeaseValue } from './lease-value.js'
+import { probeCluster } from './probe.js'
 import { LONGEST_LOCK_DELAY, Sessions } from './sessions.js'
 import { granted, recordOf, type SeenEntry, type Standing, standingOf, tokenOf, vacatedFor } from './standing.js'
 import { lock, unchanged, unlock } from './transaction.js'
@@ -86,6 +88,12 @@ export class ConsulLeaseStore implements LeaseStore {
     this.#sessions = new Sessions(this.#client, { lockDelay, nodeChecks })
     this.#locks = new LeaseLocks(this.#keys, this.#sessions, clock)
     this.#watches = new KeyWatches(this.#keys, clock, options.random ?? systemRandom)
+  }
+
+  /** Asks the agent for the leader and for the limits of sessions. Writes nothing. */
+  async probe(call: StoreCall): Promise<readonly StoreFinding[]> {
+    this.#checks.usable(call)
+    return await probeCluster(this.#client, this.limits.minTtl, call)
   }
 
   /** Aborted by `close`. */

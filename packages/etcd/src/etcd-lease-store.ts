@@ -8,6 +8,7 @@ import {
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
+  type StoreFinding,
 } from '@leasehold/core/store'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { Breaking } from './breaking.js'
@@ -20,6 +21,7 @@ import { KeySpace } from './key-space.js'
 import { listRecords } from './listing.js'
 import { holderIn, lockIn, type NameState, toWholeRecord } from './name-state.js'
 import { NameTable, type Plan } from './name-table.js'
+import { probeCluster } from './probe.js'
 import { ServerLeases } from './server-leases.js'
 import { Turns } from './turns.js'
 
@@ -168,6 +170,15 @@ export class EtcdLeaseStore implements LeaseStore {
     } catch (error) {
       if (!call.aborted) throw this.#failure('watch', name, error, call)
     }
+  }
+
+  /**
+   * Compares the metrics of the members, where they show them without TLS, before and after a write: that of a server lease
+   * without a key, which ends by itself.
+   */
+  async probe(call: StoreCall): Promise<readonly StoreFinding[]> {
+    this.#checks.usable(call)
+    return await this.#run('check', '', call, () => probeCluster(this.#client, call))
   }
 
   /** Aborted by `close`. */

@@ -1,6 +1,6 @@
 import { defaultLogger, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { checkFault, faultOfInterval } from '@leasehold/core/internal'
-import { AbortableCall, type CasStoreOptions } from '@leasehold/core/store'
+import { AbortableCall, type CasStoreOptions, type StoreCall, type StoreFinding } from '@leasehold/core/store'
 import { CasLeaseStore, checkOptionNames, systemRandom } from '@leasehold/core/store-kit'
 import { ApiClient } from './api/api-client.js'
 import { misconfigured } from './failure-of.js'
@@ -15,6 +15,9 @@ const HOUR = 3_600_000
 
 /** The shortest ttl, in milliseconds: durations are recorded in whole seconds. */
 const MIN_TTL = 1_000
+
+/** The lease whose permissions a probe asks for: that of `leasehold doctor`. */
+const PROBED_NAME = 'leasehold-doctor'
 
 /** The default time limit of {@link KubernetesLeaseStore.checkAccess}, in milliseconds. */
 const CHECK_TIMEOUT = 5_000
@@ -46,6 +49,11 @@ export class KubernetesLeaseStore extends CasLeaseStore<string> {
     this.#access = access
     this.#options = options
     if (watches) this.watchGrant = (grant, call) => register.watchGrant(grant, call)
+  }
+
+  /** Whether the user has the permissions that leases need. Writes nothing: the trial creation is a dry run. */
+  override async probe(call: StoreCall): Promise<readonly StoreFinding[]> {
+    return await this.#access.probe(PROBED_NAME, call)
   }
 
   /**

@@ -1,10 +1,10 @@
 import { LeaseUnauthorisedError } from '@leasehold/core'
-import type { StoreCall } from '@leasehold/core/store'
+import type { StoreCall, StoreFinding } from '@leasehold/core/store'
 import { untilAborted } from '@leasehold/core/store-kit'
 import { statusOf } from './api/api-answer.js'
 import type { ApiClient } from './api/api-client.js'
 import { pathOf } from './api/api-request.js'
-import { roleFor, VERBS, type Verb } from './api/role.js'
+import { ROLE_ADVICE, roleFor, VERBS, type Verb } from './api/role.js'
 import { failureOf } from './failure-of.js'
 import { refuserOf } from './forbidden.js'
 import type { LeaseKind } from './layouts/layout.js'
@@ -88,6 +88,21 @@ export class LeaseAccess {
         ? "the verb 'watch' is missing: waiters poll, and notice a release later; holders notice changes by other programs later"
         : `the verb '${verb}' is missing: the lease cannot be acquired again after its object is deleted`,
     )
+  }
+
+  /** See `KubernetesLeaseStore.probe`. Nothing is written. */
+  async probe(leaseName: string, call: StoreCall): Promise<readonly StoreFinding[]> {
+    const check = 'permissions'
+    try {
+      const missing = await this.check(leaseName, call)
+      if (missing.length === 0) return [{ check, result: 'ok' }]
+      return [{ check, result: 'warning', found: missing.join('; '), change: 'grant the verb in the Role' }]
+    } catch (error) {
+      const [found = '', role] = error instanceof LeaseUnauthorisedError ? error.message.split(ROLE_ADVICE) : []
+      // Without a Role to apply, the credentials are wrong.
+      if (role === undefined) throw error
+      return [{ check, result: 'failed', setting: 'Role', found: found.trimEnd(), change: ROLE_ADVICE + role }]
+    }
   }
 
   /**

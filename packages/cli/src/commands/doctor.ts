@@ -1,4 +1,4 @@
-import { shownText } from '@leasehold/core/internal'
+import { shownLines } from '@leasehold/core/internal'
 import type { StoreFinding } from '@leasehold/core/store'
 import type { Action } from '../command-declaration.js'
 import type { doctor } from '../declarations.js'
@@ -48,7 +48,7 @@ function writeFindings(terminal: Terminal, findings: readonly StoreFinding[]): v
   const rows = findings.map(({ check, result, found = '' }) => [check, shown[result], found] as const)
   writeTable(terminal, ['CHECK', 'RESULT', 'FOUND'], rows)
   for (const { check, setting = check, change } of findings) {
-    if (change !== undefined) terminal.output.write(`${shownText(`${setting}: ${change}`)}\n`)
+    if (change !== undefined) terminal.output.write(`${shownLines(`${setting}: ${change}`).trimEnd()}\n`)
   }
 }
 

@@ -50,6 +50,8 @@ const optionNames: OptionNames<EtcdClientOptions> = {
 export class EtcdClient {
   /** @internal */
   readonly clock: Clock
+  /** The URLs of the members that are reached without TLS, for requests beside gRPC. @internal */
+  readonly plainEndpoints: readonly string[]
   /** Each opens a channel to one member. */
   readonly #channels: readonly ((module: ChannelModule) => Channel)[]
   #members: readonly Member[] = []
@@ -63,6 +65,9 @@ export class EtcdClient {
     checkOptionNames('EtcdClient', options, optionNames, { store: 'etcd' })
     const { username, password, clock = systemClock } = options
     this.#channels = channelsFor(options)
+    const { clients, endpoints = [LOCAL] } = options
+    const addresses = clients === undefined ? endpoints.filter((one) => one.startsWith('http:')) : []
+    this.plainEndpoints = addresses.map((one) => `http://${addressOf(one)}`)
     this.clock = clock
     const transact = (request: TxnRequest, call: StoreCall) => this.request('Txn', request, call)
     this.#reads = new TxnLane(transact, clock, joinedReads)

@@ -6,6 +6,9 @@ export type Verb = 'get' | 'create' | 'update' | 'watch' | 'list'
 /** The verbs that leases need; only listings need `list`. */
 export const VERBS = ['get', 'create', 'update', 'watch'] as const satisfies Verb[]
 
+/** Begins the advice of `roleFor`. */
+export const ROLE_ADVICE = 'Apply this Role'
+
 /** Advice for messages: the Role that grants the needed verbs, with the missing ones in a comment. */
 export function roleFor(
   { group, plural }: ApiResource,
@@ -14,7 +17,7 @@ export function roleFor(
   needed: readonly Verb[] = VERBS,
 ): string {
   return [
-    'Apply this Role, and bind it to the service account:',
+    `${ROLE_ADVICE}, and bind it to the service account:`,
     '',
     'apiVersion: rbac.authorization.k8s.io/v1',
     'kind: Role',
