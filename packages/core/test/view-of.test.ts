@@ -20,6 +20,7 @@ const all: Readonly<Record<keyof LeaseStore, 'value' | 'required' | 'optional'>>
   watch: 'optional',
   watchGrant: 'optional',
   renewMany: 'optional',
+  probe: 'optional',
 }
 const methods = (Object.keys(all) as (keyof LeaseStore)[]).filter((name) => all[name] !== 'value')
 const optional = methods.filter((name) => all[name] === 'optional')
