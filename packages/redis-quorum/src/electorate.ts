@@ -26,6 +26,7 @@ export type QuorumMember = Pick<
   | 'retract'
   | 'floor'
   | 'learn'
+  | 'probe'
   | 'close'
 >
 

@@ -16,9 +16,10 @@ import {
   type RenewOutcome,
   type StoreCall,
   StoreChecks,
+  type StoreFinding,
   type StoreLimits,
 } from '@leasehold/core/store'
-import { systemRandom } from '@leasehold/core/store-kit'
+import { FirstUseProbe, systemRandom } from '@leasehold/core/store-kit'
 import type { RedisClient, RedisLeaseStoreOptions } from '@leasehold/redis'
 import { checkStoreOptions, RedisMember } from '@leasehold/redis/internal'
 import { Acquisition, type Round, refusedBy } from './acquisition.js'
@@ -27,6 +28,7 @@ import { Electorate, type QuorumMember } from './electorate.js'
 import { FencingTokens } from './fencing-tokens.js'
 import { Heartbeats } from './heartbeats.js'
 import { type Broken, breakOutcome, grantOutcome, type ReadOutcome, readOutcome, releaseOutcome } from './outcomes.js'
+import { conditionsOfMembers, probeServers } from './probe.js'
 import { KIND, undecided } from './tally.js'
 
 const DAY = 86_400_000
@@ -54,6 +56,7 @@ export class RedisQuorumLeaseStore implements LeaseStore {
   readonly #cleanup: Cleanup
   readonly #heartbeats: Heartbeats
   readonly #checks = new StoreChecks(KIND, this.limits)
+  readonly #probe: FirstUseProbe
 
   /** Throws a `LeaseConfigurationError` for an unknown option, fewer than three clients, an even number, or the same client twice. */
   constructor(clients: readonly RedisClient[], options?: RedisLeaseStoreOptions)
@@ -65,6 +68,9 @@ export class RedisQuorumLeaseStore implements LeaseStore {
     const { clock = systemClock, random = systemRandom } = options
     const members = servers.map((server) => ('raise' in server ? server : new RedisMember(server, options)))
     this.#electorate = new Electorate(members, clock, random)
+    this.#probe = new FirstUseProbe(KIND, options.probe ?? true, (name, call) =>
+      conditionsOfMembers(this.#electorate, name, call),
+    )
     this.#tokens = new FencingTokens(this.#electorate)
     this.#cleanup = new Cleanup(this.#electorate)
     this.#heartbeats = new Heartbeats(this.#electorate, this.#tokens)
@@ -73,6 +79,7 @@ export class RedisQuorumLeaseStore implements LeaseStore {
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
     const { name, owner, ttl, grantId: proposed } = request
     this.#checks.acquire(request, call)
+    if (this.#probe.isDue) await this.#probe.require(name, call)
     const { ids } = this.#cleanup
     const grantId = ids.idOf(proposed)
     const acquisition = new Acquisition(this.#electorate, this.#tokens, { ...request, grantId })
@@ -169,6 +176,12 @@ export class RedisQuorumLeaseStore implements LeaseStore {
       },
       decide: (tally) => breakOutcome({ operation: 'break', leaseName: name }, tally),
     })
+  }
+
+  /** Asks the servers for their configuration. Writes nothing. */
+  async probe(call: StoreCall): Promise<readonly StoreFinding[]> {
+    this.#checks.usable(call)
+    return await probeServers(this.#electorate, 'leasehold-doctor', call)
   }
 
   /** Aborted by `close`. */

@@ -1,7 +1,7 @@
 import { type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
 import { redisOptions } from '@leasehold/redis'
 
-const { username, password, caFile, prefix, recordLife } = redisOptions.declarations
+const { username, password, caFile, prefix, recordLife, probe } = redisOptions.declarations
 
 /** The options of a block with `lease-class = "@leasehold/redis-quorum"`. */
 export const redisQuorumOptions = new ProviderOptions('redis-quorum', {
@@ -15,6 +15,7 @@ export const redisQuorumOptions = new ProviderOptions('redis-quorum', {
   caFile,
   prefix,
   recordLife,
+  probe,
 })
 
 /** The options of a block, in the camel case of the code; absent options are `undefined`. Durations are milliseconds. */

@@ -2,4 +2,5 @@
 export { configuredClient } from './configured-client.js'
 export { NoFloorError } from './failure-of.js'
 export { type Floor, RedisMember, TOKEN_KEY } from './member/redis-member.js'
+export { conditionsOf, durabilityOf, type ServerInfo } from './probe.js'
 export { checkStoreOptions } from './redis-options.js'

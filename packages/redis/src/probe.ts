@@ -24,6 +24,11 @@ export function conditionsOf({ fields }: ServerInfo): readonly StoreFinding[] {
   return [evictionOf(fields), roleOf(fields)]
 }
 
+/** What a crash of the server, or a failover to a replica, can forget. */
+export function durabilityOf({ fields }: ServerInfo): readonly StoreFinding[] {
+  return [persistenceOf(fields), replicationOf(fields)]
+}
+
 /** Everything that decides whether the server keeps leases. */
 export async function probeServer(
   ask: (call: StoreCall) => Promise<ServerInfo>,
@@ -39,8 +44,7 @@ export async function probeServer(
     throw error
   }
   const clock = clockFinding(info.time, asked, wallTime())
-  const { fields } = info
-  return [...conditionsOf(info), persistenceOf(fields), replicationOf(fields), clock, await waitingOf(subscribe, call)]
+  return [...conditionsOf(info), ...durabilityOf(info), clock, await waitingOf(subscribe, call)]
 }
 
 type Fields = ServerInfo['fields']

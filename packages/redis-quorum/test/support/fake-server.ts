@@ -14,7 +14,7 @@ import type {
   RenewOutcome,
   StoreCall,
 } from '@leasehold/core/store'
-import { type Floor, NoFloorError } from '@leasehold/redis/internal'
+import { type Floor, NoFloorError, type ServerInfo } from '@leasehold/redis/internal'
 import type { QuorumMember } from '../../src/electorate.js'
 
 type State = 'up' | 'dead' | 'frozen'
@@ -28,6 +28,12 @@ export class FakeServer {
   state: State = 'up'
   /** The largest token that it has given or taken over; `undefined` where it has lost its data, or was never used. */
   floor: bigint | undefined = 0n
+  /** What it says of itself, as INFO of Redis does. */
+  readonly info = new Map([
+    ['maxmemory', '0'],
+    ['maxmemory_policy', 'noeviction'],
+    ['role', 'master'],
+  ])
   /** Of its own count, by name: a grant that is repeated has it again. */
   readonly lastOwnToken = new Map<string, bigint>()
   #store: MemoryLeaseStore
@@ -184,6 +190,10 @@ export class FakeMember implements QuorumMember {
       this.#raiseFloor(fencingToken)
       return { granted: true, grant }
     })
+  }
+
+  async probe(_name: string, call: StoreCall): Promise<ServerInfo> {
+    return await this.#call('probe', call, () => Promise.resolve({ time: 0, fields: this.server.info }))
   }
 
   async floor(_name: string, call: StoreCall): Promise<Floor> {

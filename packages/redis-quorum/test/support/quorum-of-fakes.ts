@@ -22,12 +22,15 @@ export class QuorumOfFakes {
     this.servers = firstTokens.map((first) => new FakeServer(this.clock, first))
   }
 
-  /** A store, with its members; the way of the calls may depend on the place of the server. */
-  open(wayOf?: (place: number, operation: string) => Way): { store: RedisQuorumLeaseStore; members: FakeMember[] } {
+  /** A store, with its members; the way of the calls may depend on the place of the server. `probe`: checks the servers first. */
+  open(
+    wayOf?: (place: number, operation: string) => Way,
+    probe = false,
+  ): { store: RedisQuorumLeaseStore; members: FakeMember[] } {
     const members = this.servers.map((server, place) => {
       return new FakeMember(server, this.clock, (operation) => wayOf?.(place, operation) ?? {})
     })
-    return { store: new RedisQuorumLeaseStore(members, { clock: this.clock }), members }
+    return { store: new RedisQuorumLeaseStore(members, { clock: this.clock, probe }), members }
   }
 
   server(place: number): FakeServer {
