@@ -56,5 +56,7 @@ function summary(kind: string, findings: readonly StoreFinding[]): string {
   const count = (wanted: Result): number => findings.filter(({ result }) => result === wanted).length
   const failed = count('failed')
   const verdict = failed === 0 ? 'is fit for leases' : 'is not fit for leases'
-  return `the ${kind} store ${verdict}: ${count('ok')} ok, ${count('warning')} warnings, ${failed} failed, ${count('unknown')} not known`
+  const warnings = count('warning')
+  const warned = `${warnings} ${warnings === 1 ? 'warning' : 'warnings'}`
+  return `the ${kind} store ${verdict}: ${count('ok')} ok, ${warned}, ${failed} failed, ${count('unknown')} not known`
 }
