@@ -14,7 +14,7 @@ import { readManifest, root } from '../workspaces.js'
 /** The meaning of each exit code, for the man page and the guide. */
 export const exitCodeTexts: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: 'Done.',
-  no: 'The answer is no: nothing to break, no pause to end, a grant that is not in force, a law that the store breaks.',
+  no: 'The answer is no: nothing to break, no pause to end, a grant that is not in force, a law that the store breaks, a check of doctor that fails.',
   usage: 'The command line is wrong.',
   unreachable: 'The store cannot be reached, or did not answer in time.',
   internal: 'A fault of leasehold itself.',
@@ -23,7 +23,7 @@ export const exitCodeTexts: Readonly<Record<keyof typeof exitCodes, string>> = {
   unwritable: 'The output cannot be written.',
   notAcquired: 'Another owner holds the lease.',
   unauthorised: 'The store refused the credentials, or this user may not do it.',
-  configuration: 'A setting is wrong, or a package is missing.',
+  configuration: 'A setting is wrong, a package is missing, or the store is not fit for leases.',
   lost: 'The lease was lost while the command ran.',
 }
 

@@ -14,7 +14,6 @@ export function overview(commands: readonly CommandDeclaration[]): string {
   const options = rowsOf({ ...answerOptions, help: { type: 'switch', short: 'h', description: 'Explain a command' } })
   return [
     'usage: leasehold COMMAND [OPTION…]',
-    '',
     ...aligned(rows),
     '',
     ...aligned(options),
