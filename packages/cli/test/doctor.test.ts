@@ -22,7 +22,6 @@ import { TestTerminal } from './support/test-terminal.js'
 interface Examined {
   readonly code: number
   readonly errors: string
-  readonly duration: number
   /** The checks that are not ok: `check: result`. */
   readonly troubles: readonly string[]
   /** Everything that was found, and what to change. */
@@ -32,15 +31,14 @@ interface Examined {
 /** What `leasehold doctor` says of a store, with its JSON. */
 async function examine(...words: readonly string[]): Promise<Examined> {
   const { code, output, errors } = await new TestTerminal().run(['doctor', ...words, '-o', 'json'])
-  if (output === '') return { code, errors, duration: 0, troubles: [], text: errors }
-  const { checks, fit, duration } = JSON.parse(output) as {
+  if (output === '') return { code, errors, troubles: [], text: errors }
+  const { checks, fit } = JSON.parse(output) as {
     readonly fit: boolean
-    readonly duration: number
     readonly checks: readonly { check: string; result: string }[]
   }
   expect(fit).toBe(code === 0)
   const troubles = checks.filter(({ result }) => result !== 'ok').map(({ check, result }) => `${check}: ${result}`)
-  return { code, errors, duration, troubles, text: output }
+  return { code, errors, troubles, text: output }
 }
 
 async function redis(options?: RedisServerOptions): Promise<RedisServer> {
@@ -107,10 +105,8 @@ describe('leasehold doctor', () => {
 })
 
 describeRedis('leasehold doctor on Redis', () => {
-  it('raises no false alarm within two seconds', async () => {
-    const { duration, ...examined } = await examine((await redis({ args: ['--appendonly', 'yes'] })).url)
-    expect(examined).toMatchObject(fit)
-    expect(duration).toBeLessThan(2_000)
+  it('raises no false alarm', async () => {
+    expect(await examine((await redis({ args: ['--appendonly', 'yes'] })).url)).toMatchObject(fit)
   })
 
   it('names an evicting policy', async () => {
