@@ -40,6 +40,12 @@ async function startServer(options: RedisServerOptions = {}): Promise<RedisServe
 
 describeRedis('a lease of a configuration', () => {
   describe.concurrent('is acquired', () => {
+    it('on a server that may evict leases only with probe = off', async ({ expect }) => {
+      const { url } = await startServer({ args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'] })
+      await expect(acquired({ url })).rejects.toMatchObject({ code: 'unfit', setting: 'maxmemory-policy' })
+      expect(await acquired({ url, probe: 'off' })).toBe(true)
+    })
+
     it('by a URL, all over one store', async ({ expect }) => {
       const server = await startServer()
       const provider = provide({ url: server.url, prefix: 'app:', 'record-life': '1d' })

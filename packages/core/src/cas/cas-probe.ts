@@ -42,14 +42,16 @@ async function probeWrites<V extends CasVersion>(
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const before = await register.read(PROBE_NAME, call)
     if (before === undefined) break
-    const written = await register.replace(PROBE_NAME, probeRecord(), before.version, call)
+    const next = before.record.revision + 1
+    const written = await register.replace(PROBE_NAME, probeRecord(next), before.version, call)
     if (written === undefined) {
       const after = await register.read(PROBE_NAME, call)
       // Another probe was faster, and the register refused the older version: that is the condition.
       if (after !== undefined && after.version !== before.version) return [keeps(REPLACE), keeps(READ)]
       continue
     }
-    const stale = await register.replace(PROBE_NAME, probeRecord(), before.version, call)
+    if (written.version === before.version) return [sameVersion, { check: READ, result: 'unknown' }]
+    const stale = await register.replace(PROBE_NAME, probeRecord(next + 1), before.version, call)
     if (stale !== undefined) {
       return [ignored(REPLACE, 'it replaces an entry although the given version is not the last one', 'If-Match')]
     }
@@ -63,8 +65,8 @@ async function probeWrites<V extends CasVersion>(
 }
 
 /** Each has contents of its own: a version may be a hash of the contents. */
-function probeRecord(): CasRecord {
-  return { ...unowned, grantId: createGrantId(), revision: 1 }
+function probeRecord(revision = unowned.revision): CasRecord {
+  return { ...unowned, grantId: createGrantId(), revision }
 }
 
 function keeps(check: string): StoreFinding {
@@ -79,6 +81,14 @@ function ignored(check: string, found: string, header: string): StoreFinding {
     found,
     change: `use a service that keeps this condition (${header} over HTTP), or a register that sends it`,
   }
+}
+
+const sameVersion: StoreFinding = {
+  check: REPLACE,
+  result: 'failed',
+  setting: REPLACE,
+  found: 'a write gave the entry the version that it had before',
+  change: 'give each write another version: keep the revision of the record in what the version is made of',
 }
 
 const staleRead: StoreFinding = {
