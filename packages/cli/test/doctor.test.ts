@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { migrate } from '@leasehold/postgres'
 import { eventually, temporaryFolder } from '@leasehold/testing'
 import { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
@@ -11,7 +10,6 @@ import { EtcdServer } from '@leasehold/testing/etcd-server'
 import { PgBouncer } from '@leasehold/testing/pg-bouncer'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { RedisServer, type RedisServerOptions } from '@leasehold/testing/redis-server'
-import { Pool } from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ACCOUNT, Azurite } from '../../azure-blob/test/support/azurite.js'
 import { kubeConfigFor } from '../../kubernetes/test/support/kube-config-for.js'
@@ -50,9 +48,7 @@ async function redis(options?: RedisServerOptions): Promise<RedisServer> {
 async function postgres(): Promise<PostgresServer> {
   const server = await PostgresServer.start({ settings: { fsync: 'on', full_page_writes: 'on' } })
   onTestFinished(() => server.stop())
-  const pool = new Pool({ connectionString: server.url })
-  await migrate(pool)
-  await pool.end()
+  expect(await new TestTerminal().run(['migrate', '--store', server.url])).toMatchObject({ code: 0 })
   return server
 }
 
