@@ -25,6 +25,7 @@ const servers = [
   'packages/{azure-blob,consul,etcd,kubernetes,postgres}/test/**/*.test.ts',
   'packages/opentelemetry/test/redis.test.ts',
   'packages/recipes/test/servers/*.test.ts',
+  'packages/opentelemetry/test/prometheus/*.test.ts',
   'examples/{azure-blob,consul,container-migration,etcd,kubernetes,postgres}/test/**/*.test.ts',
 ]
 

@@ -8,6 +8,8 @@ export interface ChildProgram {
   readonly output: string
   /** Stops the process with SIGSTOP, so that it does nothing any more. */
   freeze(): void
+  /** Ends a `freeze`. */
+  thaw(): void
   /** Ends it with SIGKILL; resolves when it has exited. */
   kill(): Promise<void>
 }
@@ -26,6 +28,7 @@ export async function startProgram(file: URL, args: readonly (string | number)[]
   return {
     output,
     freeze: () => void child.kill('SIGSTOP'),
+    thaw: () => void child.kill('SIGCONT'),
     kill: async () => {
       child.kill('SIGKILL')
       await exited
