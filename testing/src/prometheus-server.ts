@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from './eventually.js'
 import { freePort } from './free-port.js'
+import { httpGet } from './http-get.js'
 import { ServerProcess } from './server-process.js'
 import { serverProgram } from './server-program.js'
 
@@ -88,7 +89,9 @@ export class PrometheusServer {
   /** What an expression finds now. */
   async query(expression: string): Promise<PrometheusVector> {
     const path = `/api/v1/query?query=${encodeURIComponent(expression)}`
-    const { result } = await this.#data<{ result: readonly { metric: Record<string, string>; value: [number, string] }[] }>(path)
+    const { result } = await this.#data<{
+      result: readonly { metric: Record<string, string>; value: [number, string] }[]
+    }>(path)
     return result.map(({ metric, value }) => ({ labels: metric, value: Number(value[1]) }))
   }
 
@@ -106,7 +109,7 @@ export class PrometheusServer {
   }
 
   #get(path: string): Promise<Response> {
-    return fetch(`${this.#url}${path}`, { signal: AbortSignal.timeout(5_000) })
+    return httpGet(`${this.#url}${path}`)
   }
 
   #log(): string {

@@ -20,7 +20,8 @@ describe('the dashboard', () => {
     for (const panel of dashboard.panels) {
       expect(panel.gridPos.x + panel.gridPos.w).toBeLessThanOrEqual(24)
       for (const other of dashboard.panels) {
-        if (other !== panel) expect([panel.title, other.title, overlap(panel, other)]).toEqual([panel.title, other.title, false])
+        if (other !== panel)
+          expect([panel.title, other.title, overlap(panel, other)]).toEqual([panel.title, other.title, false])
       }
     }
   })

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { httpGet } from '@leasehold/testing/http-get'
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -32,11 +33,14 @@ async function publishAll(): Promise<void> {
 
 /** The answer to a scrape of Prometheus. */
 async function scrape(exporter: PrometheusExporter): Promise<string> {
-  const server = createServer((request, response) => exporter.getMetricsRequestHandler(request, response)).listen(0, '127.0.0.1')
+  const server = createServer((request, response) => exporter.getMetricsRequestHandler(request, response)).listen(
+    0,
+    '127.0.0.1',
+  )
   await new Promise((resolve) => server.once('listening', resolve))
   try {
     const { port } = server.address() as AddressInfo
-    return await (await fetch(`http://127.0.0.1:${port}/metrics`, { signal: AbortSignal.timeout(10_000) })).text()
+    return await (await httpGet(`http://127.0.0.1:${port}/metrics`)).text()
   } finally {
     server.close()
   }
@@ -49,7 +53,9 @@ function namesIn(text: string): string[] {
 
 /** The labels by which an expression groups or selects. */
 function labelsIn(text: string): string[] {
-  const groups = [...text.matchAll(/\b(?:by|on|ignoring|without) \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(','))
+  const groups = [...text.matchAll(/\b(?:by|on|ignoring|without) \(([^)]*)\)/g)].flatMap(([, list = '']) =>
+    list.split(','),
+  )
   const matchers = [...text.matchAll(/[{,]\s*(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label)
   return [...groups, ...matchers].map((label) => label.trim()).filter((label) => label !== '')
 }

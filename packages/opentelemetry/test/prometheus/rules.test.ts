@@ -36,7 +36,8 @@ describePromtool('the rules', () => {
 
   it('also work with the names that the Collector gives, by the command of the guide', async () => {
     const guide = readFileSync(new URL('../../../../docs/guide/operating.md', import.meta.url), 'utf8')
-    const command = /<!-- suffixes -->\n```sh\n(?<command>[^`]+)```/.exec(guide)?.groups?.command ?? 'there is no such command'
+    const command =
+      /<!-- suffixes -->\n```sh\n(?<command>[^`]+)```/.exec(guide)?.groups?.command ?? 'there is no such command'
     const copies = temporaryFolder()
     for (const file of ['leasehold.rules.yml', 'leasehold.rules.test.yml']) {
       writeFileSync(join(copies, file), readFileSync(join(folder, file)))
@@ -46,7 +47,7 @@ describePromtool('the rules', () => {
     expect(await promtool('test', 'rules', join(copies, 'leasehold.rules.test.yml'))).toContain('SUCCESS')
     const renamed = readFileSync(join(copies, 'leasehold.json'), 'utf8')
     expect(renamed).toContain('leasehold_store_operation_duration_seconds_bucket{')
-    expect(renamed).toContain('leasehold_renewal_margin_ratio_bucket{')
+    expect(renamed).toContain('leasehold_renewal_margin_bucket{')
     expect(renamed).toContain('leasehold_validity_min_seconds{')
     expect(renamed).toContain('leasehold_leader_ratio{')
     expect(renamed).toContain('leasehold_lost_total{')
@@ -57,7 +58,10 @@ describePromtool('the dashboard', () => {
   it('has valid expressions', async () => {
     const valid = (expression: string): string =>
       expression.replaceAll(/\$__(rate_interval|range)/g, '1m').replaceAll(/\$(job|lease_group)\b/g, '.*')
-    const records = expressionsOf(dashboard).map((expression, index) => ({ record: `panel_${index}`, expr: valid(expression) }))
+    const records = expressionsOf(dashboard).map((expression, index) => ({
+      record: `panel_${index}`,
+      expr: valid(expression),
+    }))
     // JSON is YAML.
     const file = join(mkdtempSync(join(temporaryFolder(), 'rules-')), 'panels.yml')
     writeFileSync(file, JSON.stringify({ groups: [{ name: 'panels', rules: records }] }))

@@ -20,7 +20,9 @@ export interface Dashboard {
   readonly title: string
   readonly schemaVersion: number
   readonly panels: readonly Panel[]
-  readonly templating: { readonly list: readonly { readonly name: string; readonly type: string; readonly definition?: string }[] }
+  readonly templating: {
+    readonly list: readonly { readonly name: string; readonly type: string; readonly definition?: string }[]
+  }
 }
 
 export const dashboard: Dashboard = JSON.parse(read('grafana/leasehold.json'))
