@@ -17,6 +17,12 @@ const TIMES = { heartbeatTimeout: 3_000, heartbeatInterval: 300, operationTimeou
 /** Of leases that must outlive a block of the event loop. */
 const LONG = { heartbeatTimeout: 20_000, heartbeatInterval: 2_000, operationTimeout: 5_000 }
 
+/** Of partitions: a break keeps a name locked for the rest of the ttl at most, and the owner notices it soon. */
+const PATIENT = { heartbeatTimeout: 20_000, heartbeatInterval: 500, operationTimeout: 2_000 }
+
+/** Of the schedule: its instance misses a tick that it comes to later than a ttl. */
+const EVERY = 6_000
+
 /** Of the lease on the slow store: an answer that takes 2.2 s leaves a quarter of the ttl. */
 const SLOW = { heartbeatTimeout: 6_000, heartbeatInterval: 900, operationTimeout: 2_900 }
 const DELAY = 2_200
@@ -92,12 +98,12 @@ describePrometheus('a Prometheus that scrapes a fleet', () => {
         part('hold', 'import', { port: cutOff.port }),
         part('hold', 'slow', { port: slow.port, times: SLOW }),
       ),
-      member('sleeper', part('hold', 'nightly'), part('schedule', 'report')),
+      member('sleeper', part('hold', 'nightly'), part('schedule', 'report', { every: EVERY })),
       member(
         'left',
         part('hold', 'gate'),
         part('hold', 'ledger', { prefix: 'blue' }),
-        part('partitions', 'orders', { count: 4 }),
+        part('partitions', 'orders', { count: 4, times: PATIENT }),
       ),
       member('right', part('hold', 'stalled', { times: LONG })),
     ])
@@ -164,8 +170,16 @@ describePrometheus('a Prometheus that scrapes a fleet', () => {
       await seen(
         [alert('LeaseholdLost', { lease_group: 'nightly' }), alert('LeaseholdScheduleMissed', { schedule: 'report' })],
         async () => {
+          const ticks = async () =>
+            (await prometheus.query('leasehold_schedule_runs_total{outcome="done"}'))[0]?.value ?? 0
+          const before = await ticks()
+          await eventually('a tick is run', async () => {
+            await sleep(100)
+            return (await ticks()) > before
+          })
+          // It comes to the next tick later than a ttl, and before the tick after that.
           sleeper.freeze()
-          await sleep(5_000)
+          await sleep(EVERY + TIMES.heartbeatTimeout + 700)
           sleeper.thaw()
         },
       )

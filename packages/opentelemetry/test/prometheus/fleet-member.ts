@@ -19,6 +19,8 @@ export interface MemberPart {
   readonly times: MemberTimes
   /** Of the keys of its store: two prefixes are two stores. */
   readonly prefix?: string
+  /** Of a schedule: the time between two ticks, in milliseconds. */
+  readonly every?: number
   /** Callers, or partitions. */
   readonly count?: number
 }

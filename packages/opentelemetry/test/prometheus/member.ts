@@ -65,7 +65,8 @@ function lead(part: MemberPart, times: MemberTimes): void {
 }
 
 function schedule(part: MemberPart, times: MemberTimes): void {
-  new Schedule(storeOf(part), { name: part.name, every: 1_000, ...times, work: async () => {} }).start()
+  const { name, every } = part
+  new Schedule(storeOf(part), { name, ...(every !== undefined && { every }), ...times, work: async () => {} }).start()
 }
 
 function partitions(part: MemberPart, times: MemberTimes): void {
