@@ -7,7 +7,7 @@ import { PrometheusServer } from '@leasehold/testing/prometheus-server'
 import { RedisServer } from '@leasehold/testing/redis-server'
 import { TcpProxy } from '@leasehold/testkit'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, it } from 'vitest'
 import { rules } from '../support/deploy-files.js'
 import { type Member, type MemberPart, startMember } from './fleet-member.js'
 
@@ -17,7 +17,10 @@ const TIMES = { heartbeatTimeout: 3_000, heartbeatInterval: 300, operationTimeou
 /** Of leases that must outlive a block of the event loop. */
 const LONG = { heartbeatTimeout: 20_000, heartbeatInterval: 2_000, operationTimeout: 5_000 }
 
-/** Of partitions: a break keeps a name locked for the rest of the ttl at most, and the owner notices it soon. */
+/**
+ * Of partitions: a break keeps a name locked for the rest of the ttl at most, and the owner notices it soon. And of the lease
+ * whose process is blocked: a heartbeat is due early in the block, and the lease outlives it.
+ */
 const PATIENT = { heartbeatTimeout: 20_000, heartbeatInterval: 500, operationTimeout: 2_000 }
 
 /** Of the schedule: its instance misses a tick that it comes to later than a ttl. */
@@ -105,7 +108,7 @@ describePrometheus('a Prometheus that scrapes a fleet', () => {
         part('hold', 'ledger', { prefix: 'blue' }),
         part('partitions', 'orders', { count: 4, times: PATIENT }),
       ),
-      member('right', part('hold', 'stalled', { times: LONG })),
+      member('right', part('hold', 'stalled', { times: PATIENT })),
     ])
     await eventually('all processes are scraped', async () => {
       const held = await prometheus.query('count by (lease_group) (leasehold_lease_held == 1)')
@@ -134,13 +137,14 @@ describePrometheus('a Prometheus that scrapes a fleet', () => {
     fault: () => Promise<unknown>,
     repair: () => Promise<unknown> = async () => {},
   ): Promise<void> => {
-    expect(await Promise.all(alerts.map((isFiring) => isFiring()))).not.toContain(true)
+    const silence = () =>
+      Promise.all(alerts.map((isFiring) => eventually('it is silent', async () => !(await isFiring()))))
+    // A busy machine may stall a process while it starts.
+    await silence()
     await fault()
     await Promise.all(alerts.map((isFiring, place) => eventually(`alert ${place} fires`, isFiring)))
     await repair()
-    await Promise.all(
-      alerts.map((isFiring, place) => eventually(`alert ${place} clears`, async () => !(await isFiring()))),
-    )
+    await silence()
   }
 
   describe.concurrent('sees', () => {

@@ -4,6 +4,7 @@ import { createLease, type StoreLease, systemClock } from '@leasehold/core'
 import { instrumentLeases } from '@leasehold/opentelemetry'
 import { LeaderElection, PartitionGroup, Schedule } from '@leasehold/recipes'
 import { RedisLeaseStore } from '@leasehold/redis'
+import { silentLogger as logger } from '@leasehold/testing/silent-logger'
 import { PrometheusExporter } from '@opentelemetry/exporter-prometheus'
 import { MeterProvider } from '@opentelemetry/sdk-metrics'
 import { Redis } from 'ioredis'
@@ -25,7 +26,7 @@ function storeOf({ port, prefix }: MemberPart): RedisLeaseStore {
 
 /** Holds the lease, or waits for it, until it is stopped; also again after a loss. */
 function hold(part: MemberPart, times: MemberTimes): void {
-  const lease = createLease(storeOf(part), part.name, times)
+  const lease = createLease(storeOf(part), part.name, { ...times, logger })
   const stopping = new AbortController()
   void keep(lease, stopping.signal)
   stops.set(part.name, async () => {
