@@ -3,6 +3,22 @@ import { dashboard, type Panel } from './support/deploy-files.js'
 
 const panels = dashboard.panels.filter(({ type }) => type !== 'row')
 
+const keys = (text: string): ReadonlySet<string> => new Set(text.split(' '))
+
+const DASHBOARD_KEYS = keys(
+  'annotations description editable fiscalYearStartMonth graphTooltip links liveNow panels refresh schemaVersion tags ' +
+    'templating time timezone title uid version weekStart',
+)
+const PANEL_KEYS = keys('collapsed datasource description fieldConfig gridPos id options panels targets title type')
+const VARIABLE_KEYS = keys(
+  'allValue current datasource hide includeAll label multi name options query refresh regex sort type',
+)
+const FIELD_KEYS = keys('color custom decimals max min thresholds unit')
+
+function unknownKeys(objects: readonly object[], known: ReadonlySet<string>): string[] {
+  return objects.flatMap((each) => Object.keys(each)).filter((key) => !known.has(key))
+}
+
 function overlap(one: Panel, other: Panel): boolean {
   const [a, b] = [one.gridPos, other.gridPos]
   return a.x < b.x + b.w && b.x < a.x + a.w && a.y < b.y + b.h && b.y < a.y + a.h
@@ -10,9 +26,27 @@ function overlap(one: Panel, other: Panel): boolean {
 
 describe('the dashboard', () => {
   it('can be imported: it has an identity, a version of its schema and no data source of its own', () => {
-    expect(dashboard).toMatchObject({ id: null, uid: 'leasehold', title: 'Leasehold', schemaVersion: 39 })
+    expect(dashboard).toMatchObject({
+      uid: 'leasehold',
+      title: 'Leasehold',
+      schemaVersion: 39,
+      annotations: { list: [] },
+    })
     const sources = new Set(panels.map(({ datasource }) => JSON.stringify(datasource)))
     expect([...sources]).toEqual(['{"type":"prometheus","uid":"${datasource}"}'])
+  })
+
+  // By the schema that Grafana publishes for its SDKs, jsonschema/dashboard.jsonschema.json of grafana-foundation-sdk.
+  it('has only keys that the schema of Grafana knows', () => {
+    expect(unknownKeys([dashboard], DASHBOARD_KEYS)).toEqual([])
+    expect(unknownKeys(dashboard.panels, PANEL_KEYS)).toEqual([])
+    expect(unknownKeys(dashboard.templating.list, VARIABLE_KEYS)).toEqual([])
+    const defaults = panels.map(({ fieldConfig }) => fieldConfig?.defaults ?? {})
+    expect(unknownKeys(defaults, FIELD_KEYS)).toEqual([])
+    for (const { thresholds } of defaults) {
+      for (const { color, value } of thresholds?.steps ?? [])
+        expect([typeof color, typeof value]).toEqual(['string', 'number'])
+    }
   })
 
   it('has panels with ids of their own, which stand beside each other on a grid of 24 columns', () => {

@@ -82,7 +82,7 @@ describe('the files for Prometheus and Grafana', () => {
   })
 
   const expressions = rules.replaceAll(/#.*/g, '')
-  const queries = [...expressionsOf(dashboard), ...dashboard.templating.list.map(({ definition = '' }) => definition)]
+  const queries = [...expressionsOf(dashboard), ...dashboard.templating.list.map(({ query }) => query)]
 
   it('use only metrics that the exporter shows', () => {
     const used = [expressions, ...queries].flatMap(namesIn)

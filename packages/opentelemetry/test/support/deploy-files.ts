@@ -12,6 +12,9 @@ export interface Panel {
   readonly description?: string
   readonly gridPos: { readonly x: number; readonly y: number; readonly w: number; readonly h: number }
   readonly datasource?: unknown
+  readonly fieldConfig?: {
+    readonly defaults: { readonly thresholds?: { readonly steps: readonly { color: string; value: number }[] } }
+  }
   readonly targets?: readonly { readonly refId: string; readonly expr: string; readonly legendFormat: string }[]
 }
 
@@ -19,9 +22,10 @@ export interface Dashboard {
   readonly uid: string
   readonly title: string
   readonly schemaVersion: number
+  readonly annotations: { readonly list: readonly object[] }
   readonly panels: readonly Panel[]
   readonly templating: {
-    readonly list: readonly { readonly name: string; readonly type: string; readonly definition?: string }[]
+    readonly list: readonly { readonly name: string; readonly type: string; readonly query: string }[]
   }
 }
 
