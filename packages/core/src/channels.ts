@@ -5,6 +5,7 @@ export type {
   AcquireMessage,
   AcquireResult,
   ElectedMessage,
+  GrantOrigin,
   GuardRejectedMessage,
   JeopardyMessage,
   LeaseChannels,

@@ -11,8 +11,24 @@ export interface LeaseMessage {
   readonly lease: object
 }
 
+/** How the name became free for a grant, as far as its own claim has seen it. */
+export interface GrantOrigin {
+  /**
+   * `free`: nobody held the name when it was asked for. `hand-off`: it was adopted. Otherwise the claim was refused before, and the
+   * holder it was refused for ended by a `release` (or handed the lease over to this waiter), by its `expiry`, or by a
+   * `break`. `unknown`: the store does not say when the grant of a holder ends.
+   */
+  readonly from: 'free' | 'release' | 'expiry' | 'hand-off' | 'break' | 'unknown'
+  /**
+   * The time without a holder before the grant was confirmed, in milliseconds, on the clock of the lease. It counts from the end
+   * that the store had announced, or from the store's signal that the name is free. `undefined` where neither is known: for
+   * `free`, and for a release that a claim found by asking again.
+   */
+  readonly vacancy: number | undefined
+}
+
 /** `leasehold:acquired`: the lease is held under a new grant, also after `adopt`. */
-export interface AcquiredMessage extends LeaseMessage {
+export interface AcquiredMessage extends LeaseMessage, GrantOrigin {
   readonly fencingToken: bigint
   readonly grantId: string
   /** Milliseconds; `Infinity` for a lease that does not expire. */

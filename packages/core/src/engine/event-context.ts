@@ -1,7 +1,9 @@
+import type { GrantOrigin } from '../channels/messages.js'
 import type { LeaseEnvironment } from '../lease/lease-environment.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
 import { planHeartbeat } from '../settings/planned-heartbeat.js'
 import type { HeartbeatPlan } from '../settings/renewal-strategy.js'
+import type { Grant, LeaseRecord } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import type { Clock } from '../time/clock.js'
 import { systemClock } from '../time/system-clock.js'
@@ -9,6 +11,7 @@ import { systemRandom } from '../time/system-random.js'
 import { callGuarded, guardClock, guardRandom } from '../user-code/guarded-calls.js'
 import type { EngineEffect } from './engine-effect.js'
 import type { GrantKeeper, SharedDeadline } from './grant-keeper.js'
+import { handedOver, originOf, type SeenHolder, seenHolder } from './grant-origin.js'
 import { groupOf, type LeaseGroup } from './lease-group.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
 
@@ -85,6 +88,10 @@ export abstract class EngineContext implements EventContext {
   rules: LeaseRules
   readonly group: LeaseGroup
   now = Number.NEGATIVE_INFINITY
+  /** The holder for which the last attempt was refused, if the store named it. */
+  refusedFor: string | undefined
+  /** What the attempt has seen of the holder, if anyone listens to the channels. */
+  protected seen: SeenHolder | undefined
   protected readonly settings: LeaseSettings
   protected readonly environment: EngineEnvironment
 
@@ -94,6 +101,23 @@ export abstract class EngineContext implements EventContext {
     this.group = groupOf(store, userClock, random)
     this.settings = settings
     this.environment = environment
+  }
+
+  /** How the name became free for the grant that was confirmed now. */
+  get origin(): GrantOrigin {
+    return originOf(this.seen, this.refusedFor !== undefined, this.now)
+  }
+
+  /** An attempt begins. */
+  protected forgetHolder(adopted: Grant | undefined): void {
+    this.refusedFor = undefined
+    this.seen = adopted && handedOver
+  }
+
+  /** The attempt was refused. */
+  protected noteHolder(holder: LeaseRecord | undefined): void {
+    this.refusedFor = holder?.owner
+    this.seen = seenHolder(holder, this.now)
   }
 
   /** Reports an error of code that the user supplied. */

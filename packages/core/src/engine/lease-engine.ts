@@ -16,6 +16,7 @@ import { grantValidity } from './from-held.js'
 import { GrantCleanup } from './grant-cleanup.js'
 import { type GrantListener, onGrant } from './grant-effect.js'
 import type { KeptGrant, KeptLease } from './grant-keeper.js'
+import { broken, freed } from './grant-origin.js'
 import { watchGrant } from './grant-watch.js'
 import { keptState } from './kept-state.js'
 import type { GroupMember } from './lease-group.js'
@@ -54,7 +55,6 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
   /** Whether a refused attempt waits until a grant of our own late request is taken back. */
   #isReclaiming = false
   #hasReclaimed = false
-  #refusedFor: string | undefined
   /** Whether the attempt waits although the store has failed. */
   #isUnreachable = false
   /** Within how many milliseconds the timer will be brought up to date; `undefined` while that is not planned. */
@@ -85,11 +85,6 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
 
   get unresponsiveAfter(): number | undefined {
     return this.settings.unresponsiveAfter
-  }
-
-  /** The holder for which the last attempt was refused, if the store named it. */
-  get refusedFor(): string | undefined {
-    return this.#refusedFor
   }
 
   get deadline(): number {
@@ -296,7 +291,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     this.#adopted = undefined
     if (this.#callers.isEmpty || this.#state.phase !== 'idle') return
     this.#hasReclaimed = false
-    this.#refusedFor = undefined
+    this.forgetHolder(adopted)
     this.environment.parent?.bind()
     this.#guide?.onClaim(this, this.#lease, this.environment.clock.now())
     const given = normalGuid(this.#callers.all[0]?.options.grantId)
@@ -378,7 +373,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
   #onRefused(holder: LeaseRecord | undefined): void {
     this.#onReachable()
     if (this.#isReclaiming) return
-    this.#refusedFor = holder?.owner
+    this.noteHolder(holder)
     if (holder !== undefined && !this.#hasReclaimed && this.#cleanup?.reclaim(holder) === true) {
       void this.#reclaim()
       return
@@ -394,7 +389,9 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     // A watch may yield a record that is not valid.
     if (holder === undefined || faultOfAnswer('read', holder) !== undefined) return
     const notice = askedNotice(this.#callers, holder, this.rules, (caller, error) => this.#reject(caller, error))
-    if (notice !== undefined) this.dispatch({ type: 'preempt', holder, notice })
+    if (notice === undefined) return
+    this.seen = broken(this.seen)
+    this.dispatch({ type: 'preempt', holder, notice })
   }
 
   /** Ends the wait of one caller. */
@@ -501,6 +498,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     if (this.#stopTurnWatch !== undefined || state.call !== undefined || !this.rules.watched) return
     const place = state.queue ? state.grantId : undefined
     this.#stopTurnWatch = watchForTurn(this.rules, this.#store, this.environment, place, (holder) => {
+      if (holder === undefined) this.seen = freed(this.seen, this.environment.clock.now())
       this.dispatch({ type: 'turn', holder, isCrowded: this.group.claims.isFull })
       if (this.#state.phase === 'acquiring') this.#preempt(holder)
     })

@@ -1,5 +1,5 @@
 import { publishers, tracers } from '../channels/channels.js'
-import type { AcquireMessage, AcquireResult, LeaseMessage, RunMessage } from '../channels/messages.js'
+import type { AcquireMessage, AcquireResult, GrantOrigin, LeaseMessage, RunMessage } from '../channels/messages.js'
 import type { GrantEffect } from '../engine/grant-effect.js'
 import { LeaseError, type LeaseErrorCode } from '../errors/lease-error.js'
 import { LeaseLostError } from '../errors/lease-lost-error.js'
@@ -30,11 +30,12 @@ export function publishGrant(
   lease: PublishedLease,
   effect: GrantEffect,
   known: PublishedGrant | undefined,
-  now: number,
+  engine: { readonly now: number; readonly origin: GrantOrigin },
 ): PublishedGrant | undefined {
+  const { now } = engine
   switch (effect.type) {
     case 'granted':
-      return publishAcquired(lease, effect, now)
+      return publishAcquired(lease, effect, engine)
     case 'renewed': {
       if (!publishers.renewed.isOn) return known
       const { latency: duration, validUntil } = effect
@@ -133,14 +134,15 @@ export async function publishRun<T>(lease: PublishedLease, work: () => Promise<T
 function publishAcquired(
   lease: PublishedLease,
   { grant, previous, callers }: Extract<GrantEffect, { type: 'granted' }>,
-  now: number,
+  engine: { readonly now: number; readonly origin: GrantOrigin },
 ): PublishedGrant | undefined {
   const { fencingToken, grantId, ttl } = grant
   if (publishers.acquired.isOn) {
     const metadata = callers.find(({ options }) => options.metadata !== undefined)?.options.metadata
-    publishers.acquired.publish({ ...leaseMessage(lease), fencingToken, grantId, ttl, metadata, previous })
+    const { origin } = engine
+    publishers.acquired.publish({ ...leaseMessage(lease), ...origin, fencingToken, grantId, ttl, metadata, previous })
   }
-  return publishers.lost.isOn || publishers.released.isOn ? { fencingToken, since: now } : undefined
+  return publishers.lost.isOn || publishers.released.isOn ? { fencingToken, since: engine.now } : undefined
 }
 
 function heldFor(known: PublishedGrant | undefined, now: number): number | undefined {

@@ -16,6 +16,12 @@ export class GrantUsers {
   #grantId: string | undefined
   /** Settles when the work under the current grant has ended, after its loss; made when it is asked for. */
   #losing: Deferred<void> | undefined
+  #overdue = 0
+
+  /** How many pieces of work go on although the loss of their grant was reported. */
+  get overdue(): number {
+    return this.#overdue
+  }
 
   /** Whether an `acquire()` or `adopt()` asked for the current grant, so that a run leaves it held. */
   get isKept(): boolean {
@@ -88,8 +94,16 @@ export class GrantUsers {
     for (const callback of callbacks) work.push(readGuarded(() => callback(lost), report))
     const pending = work.filter(isThenable)
     const ended = pending.length === 0 ? undefined : Promise.allSettled(pending).then(() => {})
+    if (ended !== undefined) this.#count(ended)
     if (losing !== undefined) void (ended ?? Promise.resolve()).then(() => losing.resolve())
     return ended
+  }
+
+  #count(work: Promise<void>): void {
+    this.#overdue += 1
+    void work.then(() => {
+      this.#overdue -= 1
+    })
   }
 }
 

@@ -96,8 +96,6 @@ export class StoreLease extends Lease {
   /** Its parent, and its children: made when there is one. */
   #family: LeaseFamily | undefined
   readonly #fence: LeaseFence | undefined
-  /** How many pieces of work go on although the loss of their grant was reported. */
-  #overdue = 0
   /** The grant as the channels know it. */
   #published: PublishedGrant | undefined
   /** How many times the claims that wait for a thread were given up. */
@@ -191,7 +189,7 @@ export class StoreLease extends Lease {
     const { state, remaining, fencingToken } = this
     const held = heldIn(this.#engine.state)
     const isValid = this.checkLease()
-    const facts = { name, isHeld: held !== undefined, isValid, overdue: this.#overdue }
+    const facts = { name, isHeld: held !== undefined, isValid, overdue: this.#users.overdue }
     const jeopardy = held?.phase === 'jeopardy' ? { cause: held.failure, remaining } : undefined
     const token = fencingToken === undefined ? {} : { fencingToken: String(fencingToken) }
     const details = { name, state, isValid, remaining: Number.isFinite(remaining) ? remaining : 'infinite', ...token }
@@ -269,11 +267,8 @@ export class StoreLease extends Lease {
       publish: (work) => (tracers.run.isOn ? publishRun(this, work) : work()),
       report: (error) => this.#report(error),
     })
-    return await keptAlive(
-      this.#clock,
-      this.#runs.run(this, work as (held: Held) => Promise<T>, options),
-      options.keepAlive,
-    )
+    const running = this.#runs.run(this, work as (held: Held) => Promise<T>, options)
+    return await keptAlive(this.#clock, running, options.keepAlive)
   }
 
   /**
@@ -417,35 +412,38 @@ export class StoreLease extends Lease {
 
   /** @internal */
   [onGrant](effect: GrantEffect): void {
-    this.#published = publishGrant(this, effect, this.#published, this.#engine.now)
     switch (effect.type) {
       case 'granted':
         this.#armFence()
         this.#previous = effect.previous
         this.#warnAt = this.#engine.now + longestSilentHold(this.settings)
         this.#users.begin(effect.grant, effect.callers)
+        this.#publish(effect)
         this.#emitter?.emit('acquired', withJSON(effect.grant))
         return
       case 'renewed':
         this.#armFence()
         if (effect.latency !== undefined) this.#takeRenewal()?.resolve(true)
         this.#warnOfLongHold()
+        this.#publish(effect)
         this.#emitter?.emit('renewed', withJSON(effect.grant))
         return
       case 'updated':
         this.#updates?.onUpdated(effect.error)
         return
       case 'recovered':
+        this.#publish(effect)
         this.#emitter?.emit('recovered', withJSON(effect.grant))
         return
       case 'jeopardy':
         // A heartbeat that is only late, without a latency, is still under way.
         if (effect.latency !== undefined) this.#takeRenewal()?.reject(effect.cause)
         this.#log('debug', 'a heartbeat failed or is late', effect.cause)
+        this.#publish(effect)
         if (effect.begins) this.#emitter?.emit('jeopardy', { cause: effect.cause, remaining: this.remaining })
         return
       case 'lost':
-        this.#notifyLoss(effect.grant, effect.lost)
+        this.#notifyLoss(effect)
         return
       case 'fault':
         this.#report(effect.error)
@@ -458,22 +456,23 @@ export class StoreLease extends Lease {
         this.#onAdvised(effect)
         return
       case 'released':
+        this.#publish(effect)
         if (effect.result.ended !== 'unknown') this.#emitter?.emit('released')
         this.#endLeaving(effect.result)
     }
   }
 
-  #notifyLoss(grant: Grant, lost: LeaseLost): void {
+  #publish(effect: GrantEffect): void {
+    this.#published = publishGrant(this, effect, this.#published, this.#engine)
+  }
+
+  #notifyLoss(effect: Extract<GrantEffect, { type: 'lost' }>): void {
+    const { grant, lost } = effect
     this.#family?.lose()
     this.#updates?.end()
     const run = this.#runs?.under(grant)
     const work = this.#users.lose(lost, this.#lossOf(lost), run, (failure) => this.#report(failure))
-    if (work !== undefined) {
-      this.#overdue += 1
-      void work.then(() => {
-        this.#overdue -= 1
-      })
-    }
+    this.#publish(effect)
     this.#emitter?.emit('lost', lost)
     this.#takeRenewal()?.resolve(false)
     this.#fence?.acknowledge(work)

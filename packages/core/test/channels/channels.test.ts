@@ -81,6 +81,8 @@ describe('the channels of a lease', () => {
       ttl: 10_000,
       metadata: { address: 'a' },
       previous: undefined,
+      from: 'free',
+      vacancy: undefined,
     })
     expect(renewed).toMatchObject({ ...common, fencingToken, duration: 0, ttl: 10_000 })
     const { remaining, margin } = renewed as unknown as LeaseChannels['leasehold:renewed']

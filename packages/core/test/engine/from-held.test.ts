@@ -88,7 +88,7 @@ describe('from held, a heartbeat', () => {
     const next = { heartbeatAt: 3_000, attemptTimeout: 300 }
     expect(after({ ...beating, failures: 2, failure: reset }, renewed, 1_040, context)).toEqual({
       state: held({ op: 2, confirmedAt: 1_000, validUntil: 1_000 + VALIDITY, suspended: 6, ...next }),
-      effects: [{ type: 'renewed', grant, latency: 40, validUntil: VALIDITY }],
+      effects: [{ type: 'renewed', grant, latency: 40, validUntil: 9_875 }],
     })
   })
 
@@ -106,7 +106,7 @@ describe('from held, a heartbeat', () => {
     const { state, effects } = after({ ...beating, phase: 'jeopardy' }, renewed, 1_040)
     expect(state.phase).toBe('held')
     expect(effects).toEqual([
-      { type: 'renewed', grant, latency: 40, validUntil: VALIDITY },
+      { type: 'renewed', grant, latency: 40, validUntil: 9_875 },
       { type: 'recovered', grant },
     ])
   })
@@ -224,13 +224,13 @@ describe('from held, a heartbeat', () => {
         heartbeatAt: 2_000,
       }),
       effects: [
-        { type: 'renewed', grant, latency: 40, validUntil: VALIDITY },
+        { type: 'renewed', grant, latency: 40, validUntil: 9_875 },
         { type: 'call', op: 3, request: { method: 'renew', grant } },
       ],
     })
     // The following heartbeat has seen the change.
     expect(after(next.state, { ...renewed, op: 3 }, 1_050).effects).toEqual([
-      { type: 'renewed', grant, latency: 10, validUntil: 1_000 + VALIDITY },
+      { type: 'renewed', grant, latency: 10, validUntil: 10_875 },
     ])
   })
 
@@ -286,7 +286,7 @@ describe('from held, whose grant is kept by another thread', () => {
     const { state, effects } = after(held({ heartbeatAt: 1_000 }), kept, VALIDITY + 1)
     expect(state).toMatchObject({ phase: 'held', confirmedAt: 5_000, validUntil: 5_000 + VALIDITY })
     expect(state).toMatchObject({ heartbeatAt: 5_000 + rules.heartbeatInterval, call: undefined })
-    expect(effects).toEqual([{ type: 'renewed', grant, latency: undefined, validUntil: VALIDITY }])
+    expect(effects).toEqual([{ type: 'renewed', grant, latency: undefined, validUntil: 9_875 }])
   })
 
   it('goes on with the heartbeat that is under way', () => {
