@@ -474,4 +474,20 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/engine/from-held.test.ts',
     name: 'none that each observes',
   },
+  {
+    title: 'channels: a message is made for each heartbeat although nobody listens',
+    file: 'src/store-lease/grant-messages.ts',
+    find: 'if (!publishers.renewed.isOn) return known',
+    replace: '',
+    test: 'test/channels/silence.test.ts',
+    name: 'no message is made while nobody listens',
+  },
+  {
+    title: 'channels: the margin of a renewal counts the validity after it',
+    file: 'src/store-lease/grant-messages.ts',
+    find: 'Math.max(0, validUntil - now)',
+    replace: 'Math.max(0, lease.remaining)',
+    test: 'test/channels/channels.test.ts',
+    name: 'tell of a grant, its heartbeats and its release',
+  },
 ]
