@@ -1,10 +1,11 @@
 import { type Clock, LeaseConfigurationError, systemClock } from '@leasehold/core'
 import { checkFault, faultOfFlag, faultOfFunction, isCount, shownValue } from '@leasehold/core/internal'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
-import { type MeterProvider, type TracerProvider, trace } from '@opentelemetry/api'
+import { type MeterProvider, ProxyTracerProvider, type TracerProvider, trace } from '@opentelemetry/api'
 import { CurrentInstruments, SCOPE } from './current-instruments.js'
 import { GroupNames } from './group-names.js'
 import { LeaseMetrics } from './lease-metrics.js'
+import { AllLeaseSeries } from './lease-series.js'
 import { LeaseSpans } from './lease-spans.js'
 import { RecipeMetrics } from './recipe-metrics.js'
 import { guard, Subscriptions } from './subscriptions.js'
@@ -62,10 +63,13 @@ export function instrumentLeases(options: InstrumentLeasesOptions = {}): LeaseIn
   const asTheyAre = (): GroupNames => new GroupNames((name) => name, maxGroups, guard)
 
   const current = new CurrentInstruments(options.meterProvider)
-  const leases = new LeaseMetrics(current.get, clock, groups, asTheyAre())
+  const series = new AllLeaseSeries(groups)
+  const leases = new LeaseMetrics(current.get, clock, series, asTheyAre())
   const recipes = new RecipeMetrics(current.get, groups, asTheyAre())
-  const tracer = (options.tracerProvider ?? trace).getTracer(SCOPE)
-  const spans = new LeaseSpans(tracer, groups, new TermLinks(linkTerms))
+  const { tracerProvider } = options
+  const tracer = (tracerProvider ?? trace).getTracer(SCOPE)
+  const isTracing = (): boolean => tracerProvider !== undefined || isTracerProviderRegistered()
+  const spans = new LeaseSpans(tracer, isTracing, groups, series, new TermLinks(linkTerms))
 
   const { held, waiting, leastValidity } = leases
   const { leaders, partitions, permits } = recipes
@@ -80,6 +84,14 @@ export function instrumentLeases(options: InstrumentLeasesOptions = {}): LeaseIn
       current.end()
     },
   }
+}
+
+/** The delegate of a global provider while there is none. */
+const NO_PROVIDER = new ProxyTracerProvider().getDelegate()
+
+function isTracerProviderRegistered(): boolean {
+  const provider = trace.getTracerProvider() as Partial<ProxyTracerProvider>
+  return provider.getDelegate?.() !== NO_PROVIDER
 }
 
 function checkOptions(options: InstrumentLeasesOptions): void {

@@ -3,7 +3,7 @@ import type { Attributes, Counter, Histogram, Meter, Observable, ObservableCallb
 /** What the semantic conventions of OpenTelemetry advise for the duration of client operations, in seconds. */
 const SECONDS = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10]
 
-/** Leases are held, and schedules are late, for longer than a request takes. */
+/** Leases are held, and schedules and hand-overs are late, for longer than a request takes. */
 const LONG_SECONDS = [...SECONDS, 30, 60, 300, 1_800, 3_600, 21_600, 86_400]
 
 /** Narrow where it becomes dangerous. */
@@ -35,6 +35,7 @@ export class Instruments {
   readonly renewalDuration: Histogram
   readonly renewalMargin: Histogram
   readonly storeDuration: Histogram
+  readonly handoverDuration: Histogram
   readonly stall: Histogram
   readonly scheduleRuns: Counter
   readonly scheduleLag: Histogram
@@ -65,6 +66,10 @@ export class Instruments {
       'Validity left when a heartbeat was confirmed, as a part of the time to live.',
     )
     this.storeDuration = seconds('leasehold.store.operation.duration', 'Duration of operations of the store.')
+    this.handoverDuration = longSeconds(
+      'leasehold.handover.duration',
+      'Time without a holder before a lease was acquired.',
+    )
     this.stall = seconds('leasehold.event_loop.stall', 'By how much timers of leases were late.')
     this.scheduleRuns = counter('leasehold.schedule.runs', '{run}', 'Due times of schedules, by their outcome.')
     this.scheduleLag = longSeconds(

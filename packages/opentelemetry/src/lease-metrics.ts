@@ -16,7 +16,7 @@ import type {
 import type { Attributes } from '@opentelemetry/api'
 import type { GroupNames } from './group-names.js'
 import type { Instruments, Reading } from './instruments.js'
-import { AllLeaseSeries, errorType, type LeaseSeries } from './lease-series.js'
+import { type AllLeaseSeries, type LeaseSeries, withError } from './lease-series.js'
 import type { Subscriptions } from './subscriptions.js'
 
 /** A lease that is held now. */
@@ -49,11 +49,11 @@ export class LeaseMetrics {
   /** The series that have had a lease that expires. */
   readonly #expiring = new Set<LeaseSeries>()
 
-  constructor(instruments: () => Instruments, clock: Clock, groups: GroupNames, recipes: GroupNames) {
+  constructor(instruments: () => Instruments, clock: Clock, series: AllLeaseSeries, recipes: GroupNames) {
     this.#instruments = instruments
     this.#clock = clock
     this.#recipes = recipes
-    this.#series = new AllLeaseSeries(groups)
+    this.#series = series
   }
 
   subscribe(subscriptions: Subscriptions): void {
@@ -122,23 +122,26 @@ export class LeaseMetrics {
     const duration = this.#durationOf(message)
     if (duration === undefined) return
     const outcome = message.outcome ?? 'unknown'
-    const { attributes } = this.#series.of(message)
-    this.#instruments().acquireDuration.record(duration, { ...attributes, outcome, ...errorType(message.error) })
+    const attributes = this.#series.of(message).with('outcome', outcome)
+    this.#instruments().acquireDuration.record(duration, withError(attributes, message.error))
   }
 
   #onAnswer(message: StoreMessage & Timed): void {
     const duration = this.#durationOf(message)
     if (duration === undefined) return
-    const { operation, store, error, outcome = error === undefined ? 'done' : 'unknown' } = message
-    const attributes: Attributes = { ...(store === undefined ? {} : { store }), outcome, ...errorType(error) }
+    const { operation, store, error, outcome = 'unknown' } = message
     const { storeDuration, renewalDuration } = this.#instruments()
-    storeDuration.record(duration, { ...attributes, operation })
-    if (HEARTBEATS.has(operation)) renewalDuration.record(duration, attributes)
+    storeDuration.record(duration, withError({ store, outcome, operation }, error))
+    if (HEARTBEATS.has(operation)) renewalDuration.record(duration, withError({ store, outcome }, error))
   }
 
   #onAcquired(message: AcquiredMessage): void {
     this.#forget(message)
-    this.#heldOf(message, message.metadata?.recipe)
+    const { series } = this.#heldOf(message, message.metadata?.recipe)
+    const { from: kind, vacancy } = message
+    if (vacancy !== undefined) {
+      this.#instruments().handoverDuration.record(vacancy / SECOND, { ...series.attributes, kind })
+    }
   }
 
   #onRenewed(message: RenewedMessage): void {
@@ -157,10 +160,9 @@ export class LeaseMetrics {
   }
 
   #onReleased(message: ReleasedMessage): void {
-    const { attributes } = this.#series.of(message)
     this.#endJeopardy(message, 'released')
     this.#forget(message)
-    this.#recordHold(message, { ...attributes, end: message.end })
+    this.#recordHold(message, this.#series.of(message).with('end', message.end))
   }
 
   /** The time of a lease that was acquired before anyone listened is not known. */

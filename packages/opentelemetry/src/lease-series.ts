@@ -10,14 +10,33 @@ export class LeaseSeries {
   /** The number of held leases, by their recipe. */
   readonly held = new Map<string | undefined, number>()
 
+  readonly #variants = new Map<string, Attributes>()
+
   constructor(store: string | undefined, group: string | undefined) {
     this.group = group
     this.attributes = defined({ store, 'lease.group': group })
   }
 
+  /** The attributes with one more, whose values are few: the same object each time. */
+  with(attribute: string, value: string): Attributes {
+    const key = `${attribute} ${value}`
+    let variant = this.#variants.get(key)
+    if (variant === undefined) {
+      variant = { ...this.attributes, [attribute]: value }
+      this.#variants.set(key, variant)
+    }
+    return variant
+  }
+
   count(recipe: string | undefined, change: 1 | -1): void {
     this.held.set(recipe, (this.held.get(recipe) ?? 0) + change)
   }
+}
+
+/** What decides on the series of a lease. */
+type SeriesKey = Pick<LeaseMessage, 'lease'> & {
+  readonly leaseName?: string | undefined
+  readonly store?: string | undefined
 }
 
 /** The series of all leases that were seen: few, because there are few groups. */
@@ -30,7 +49,7 @@ export class AllLeaseSeries {
     this.#groups = groups
   }
 
-  of({ lease, leaseName, store }: LeaseMessage): LeaseSeries {
+  of({ lease, leaseName = '', store }: SeriesKey): LeaseSeries {
     let series = this.#ofLeases.get(lease)
     if (series !== undefined) return series
     const group = this.#groups.of(leaseName)
@@ -47,7 +66,7 @@ export class AllLeaseSeries {
 }
 
 /** The attributes that have a value. */
-export function defined(attributes: Attributes): Attributes {
+function defined(attributes: Attributes): Attributes {
   return Object.fromEntries(Object.entries(attributes).filter(([, value]) => value !== undefined))
 }
 
@@ -55,4 +74,9 @@ export function defined(attributes: Attributes): Attributes {
 export function errorType(error: unknown): Attributes {
   if (error === undefined) return {}
   return { 'error.type': error instanceof Error && error.name !== '' ? error.name : '_OTHER' }
+}
+
+/** The attributes of an operation, and those of its error if it has failed. */
+export function withError(attributes: Attributes, error: unknown): Attributes {
+  return error === undefined ? attributes : { ...attributes, ...errorType(error) }
 }

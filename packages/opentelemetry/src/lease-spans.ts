@@ -20,11 +20,19 @@ import {
   trace,
 } from '@opentelemetry/api'
 import type { GroupNames } from './group-names.js'
-import { errorType } from './lease-series.js'
+import { type AllLeaseSeries, errorType } from './lease-series.js'
 import type { Subscriptions } from './subscriptions.js'
 import type { TermLinks } from './term-links.js'
 
-type Named = Pick<StoreMessage, 'leaseName' | 'owner' | 'store'>
+/** The fields that a span shows; an operation of the store has no lease. */
+type Named = { readonly lease?: object } & Pick<StoreMessage, 'leaseName' | 'owner' | 'store'> & WithToken
+
+interface WithToken {
+  readonly fencingToken?: bigint | undefined
+}
+
+/** OpenTelemetry has no 64-bit integers in JavaScript: it is a text. */
+const TOKEN = 'lease.fencing_token'
 
 /** The span of an operation, on its message, which is the same object from the beginning to the end. */
 const SPAN = Symbol('span')
@@ -39,40 +47,47 @@ const FAILURES = new Set(['unknown', 'failed'])
 /** Traces acquisitions, runs, terms and hand-offs. */
 export class LeaseSpans {
   readonly #tracer: Tracer
+  readonly #isOn: () => boolean
   readonly #groups: GroupNames
+  readonly #series: AllLeaseSeries
   readonly #links: TermLinks
   /** The last span in which a lease was asked for. */
   readonly #acquires = new WeakMap<object, Span>()
   readonly #terms = new Map<object, Span>()
 
-  constructor(tracer: Tracer, groups: GroupNames, links: TermLinks) {
+  /** `isOn`: whether a tracer provider is registered. */
+  constructor(tracer: Tracer, isOn: () => boolean, groups: GroupNames, series: AllLeaseSeries, links: TermLinks) {
     this.#tracer = tracer
+    this.#isOn = isOn
     this.#groups = groups
+    this.#series = series
     this.#links = links
   }
 
   subscribe(subscriptions: Subscriptions): void {
     subscriptions.onOperation<AcquireMessage>('leasehold:acquire', {
       begin: (message: AcquireMessage & Traced) => {
+        if (!this.#isOn()) return
         message[SPAN] = this.#begin('acquire', message)
         this.#acquires.set(message.lease, message[SPAN])
       },
       end: (message) => this.#end(message),
     })
     subscriptions.bindContext<RunMessage>('leasehold:run', (message) =>
-      trace.setSpan(context.active(), this.#beginRun(message)),
+      this.#isOn() ? trace.setSpan(context.active(), this.#beginRun(message)) : context.active(),
     )
     subscriptions.onOperation<RunMessage>('leasehold:run', {
-      begin: (message) => void this.#beginRun(message),
+      begin: (message) => {
+        if (this.#isOn()) this.#beginRun(message)
+      },
       end: (message) => this.#end(message),
     })
     subscriptions.onOperation<StoreMessage>('leasehold:store', {
       begin: (message: StoreMessage & Traced) => {
-        if (message.operation === 'change') message[SPAN] = this.#begin('hand-off', message)
+        if (message.operation === 'change' && this.#isOn()) message[SPAN] = this.#begin('hand-off', message)
       },
       end: (message) => this.#end(message),
     })
-    this.#links.subscribe(subscriptions)
     subscriptions.on<AcquiredMessage>('leasehold:acquired', (message) => this.#beginTerm(message))
     subscriptions.on<JeopardyMessage>('leasehold:jeopardy', (message) => {
       this.#note(message, 'jeopardy', { ...errorType(message.cause), ...remainingOf(message) })
@@ -94,15 +109,11 @@ export class LeaseSpans {
   }
 
   #begin(operation: string, message: Named, { parent, links = [] }: { parent?: Context; links?: Link[] } = {}): Span {
-    const { leaseName, owner, store } = message
-    const group = leaseName === undefined ? undefined : this.#groups.of(leaseName)
-    const attributes: Attributes = {
-      ...(leaseName === undefined ? {} : { 'lease.name': leaseName }),
-      ...(group === undefined ? {} : { 'lease.group': group }),
-      ...(owner === undefined ? {} : { 'lease.owner': owner }),
-      ...(store === undefined ? {} : { store }),
-      ...tokenOf(message),
-    }
+    const { leaseName, owner, store, lease, fencingToken } = message
+    const group =
+      lease === undefined ? this.#groups.of(leaseName ?? '') : this.#series.of({ lease, leaseName, store }).group
+    const attributes: Attributes = { 'lease.name': leaseName, 'lease.group': group, 'lease.owner': owner, store }
+    if (fencingToken !== undefined) attributes[TOKEN] = String(fencingToken)
     const name = group === undefined ? operation : `${operation} ${group}`
     return this.#tracer.startSpan(name, { attributes, links }, parent ?? context.active())
   }
@@ -122,6 +133,7 @@ export class LeaseSpans {
   }
 
   #beginTerm(message: AcquiredMessage): void {
+    if (!this.#isOn()) return
     this.#terms.get(message.lease)?.end()
     const acquire = this.#acquires.get(message.lease)
     this.#acquires.delete(message.lease)
@@ -150,8 +162,11 @@ export class LeaseSpans {
     const span = message[SPAN]
     if (span === undefined) return
     message[SPAN] = undefined
-    const { outcome, error } = message
-    span.setAttributes({ ...(outcome === undefined ? {} : { outcome }), ...errorType(error), ...tokenOf(message) })
+    if (!span.isRecording()) return
+    const { outcome, error, fencingToken } = message as typeof message & WithToken
+    if (outcome !== undefined) span.setAttribute('outcome', outcome)
+    if (fencingToken !== undefined) span.setAttribute(TOKEN, String(fencingToken))
+    if (error !== undefined) span.setAttributes(errorType(error))
     if (isFailure(outcome, error)) {
       span.setStatus({ code: SpanStatusCode.ERROR, ...(error instanceof Error && { message: error.message }) })
     }
@@ -161,12 +176,6 @@ export class LeaseSpans {
 
 function isFailure(outcome: string | undefined, error: unknown): boolean {
   return outcome === undefined ? error !== undefined : FAILURES.has(outcome)
-}
-
-function tokenOf(message: object): Attributes {
-  const { fencingToken } = message as { readonly fencingToken?: bigint | undefined }
-  // OpenTelemetry has no 64-bit integers in JavaScript.
-  return fencingToken === undefined ? {} : { 'lease.fencing_token': String(fencingToken) }
 }
 
 /** In seconds, as the metrics. */

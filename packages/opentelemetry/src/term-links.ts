@@ -1,7 +1,7 @@
 import type { Metadata } from '@leasehold/core'
-import type { AcquiredMessage, StoreMessage } from '@leasehold/core/channels'
+import type { AcquiredMessage } from '@leasehold/core/channels'
 import type { Link, SpanContext } from '@opentelemetry/api'
-import { guard, type Subscriptions } from './subscriptions.js'
+import { guard } from './subscriptions.js'
 import { fromTraceParent, TRACE_PARENT, toTraceParent } from './trace-parent.js'
 
 /** The recipes that keep data of their own in the record: nothing is added to those. */
@@ -14,20 +14,9 @@ interface WithMetadata {
 /** Links the span of a term to that of the term before it, whose context the last holder has left in the metadata. */
 export class TermLinks {
   readonly #option: boolean | ((leaseName: string) => boolean)
-  /** The leases, by name and owner, that were handed off or adopted last: their records keep the metadata. */
-  readonly #changed = new Set<string>()
 
   constructor(option: boolean | ((leaseName: string) => boolean)) {
     this.#option = option
-  }
-
-  subscribe(subscriptions: Subscriptions): void {
-    if (this.#option === false) return
-    subscriptions.on<StoreMessage>('tracing:leasehold:store:asyncEnd', (message) => {
-      if (message.outcome !== 'done') return
-      if (message.operation === 'change') this.#changed.add(keyOf(message))
-      else if (message.operation === 'acquire') this.#changed.delete(keyOf(message))
-    })
   }
 
   toPrevious({ leaseName, previous }: AcquiredMessage): Link[] {
@@ -36,10 +25,9 @@ export class TermLinks {
   }
 
   /** Leaves the context of a term in the metadata of its lease, with one more write. */
-  leave(message: AcquiredMessage, context: SpanContext): void {
-    const isAdopted = this.#changed.delete(keyOf(message))
-    const { lease, leaseName, metadata, previous } = message
-    const kept = isAdopted ? previous : metadata
+  leave({ lease, leaseName, metadata, previous, from }: AcquiredMessage, context: SpanContext): void {
+    // The record of an adopted lease keeps its metadata.
+    const kept = from === 'hand-off' ? previous : metadata
     if (!RECIPES_WITH_LINKS.has(kept?.recipe) || !this.#applies(leaseName)) return
     // Without the metadata, a trace lacks a link. The lease itself reports a store that fails.
     void (lease as WithMetadata).update({ ...kept, [TRACE_PARENT]: toTraceParent(context) }).catch(() => {})
@@ -49,8 +37,4 @@ export class TermLinks {
     const option = this.#option
     return typeof option === 'function' ? guard(() => option(leaseName)) === true : option
   }
-}
-
-function keyOf({ leaseName, owner }: Pick<StoreMessage, 'leaseName' | 'owner'>): string {
-  return JSON.stringify([leaseName, owner])
 }

@@ -108,7 +108,7 @@ describe('a lease', () => {
     expect(calls.find(({ outcome }) => outcome === 'timeout')?.sum).toBeCloseTo(3, 0)
   })
 
-  it('counts callers that wait', async () => {
+  it('counts callers that wait, and measures the hand-over', async () => {
     const { clock, telemetry, lease, during } = setUp()
     const [a, b] = [lease('job-1', 'a'), lease('job-1', 'b')]
     await during(a.acquire())
@@ -118,6 +118,19 @@ describe('a lease', () => {
     await during(a.release())
     expect(await during(waiting)).toBe(true)
     expect(await telemetry.series('leasehold.lease.waiting')).toEqual([{ ...group, value: 0 }])
+    expect(await telemetry.series('leasehold.handover.duration')).toMatchObject([
+      { ...group, kind: 'release', value: 1 },
+    ])
+  })
+
+  it('measures the time without a holder after one that has crashed', async () => {
+    const { clock, store, telemetry, lease, during } = setUp()
+    await store.acquire({ name: 'job-1', owner: 'crashed', grantId: 'g', ttl: TTL }, undefined as never)
+    await clock.advance(2_000)
+    expect(await during(lease('job-1', 'b').acquire({ wait: 60_000 }))).toBe(true)
+    const [expiry] = await telemetry.series('leasehold.handover.duration')
+    expect(expiry).toMatchObject({ ...group, kind: 'expiry', value: 1 })
+    expect(expiry?.sum).toBeLessThan(TTL / 1_000)
   })
 
   it('shows a hand-off, at both sides', async () => {
@@ -127,6 +140,9 @@ describe('a lease', () => {
     const handOff = await during(a.handOff({ owner: 'b' }))
     expect(await during(b.adopt(handOff))).toBe(true)
     expect(await telemetry.series('leasehold.hold.duration')).toMatchObject([{ ...group, end: 'handed-off', value: 1 }])
+    expect(await telemetry.series('leasehold.handover.duration')).toEqual([
+      { ...group, kind: 'hand-off', value: 1, sum: 0 },
+    ])
     const sides = telemetry.spans().filter(({ name }) => name === 'hand-off job-*')
     expect(sides.map(({ attributes }) => attributes['lease.owner'])).toEqual(['a', 'b'])
   })

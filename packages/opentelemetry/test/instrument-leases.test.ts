@@ -113,6 +113,6 @@ it('the README has each instrument, with its unit and its attributes', async () 
   }
   const meter = new Proxy({}, { get: () => create })
   instrumentLeases({ meterProvider: { getMeter: () => meter } as never }).disable()
-  expect(created.size).toBe(17)
+  expect(created.size).toBe(18)
   expect(Object.fromEntries(units)).toEqual(Object.fromEntries(created))
 })

@@ -94,6 +94,16 @@ describe('the metrics of messages', () => {
     ])
   })
 
+  it('measure a hand-over where the time without a holder is known', async () => {
+    instrument()
+    const lease = leaseFields('name')
+    publish('acquired', { ...lease, ...grant, from: 'free', vacancy: undefined })
+    publish('acquired', { ...lease, ...grant, from: 'break', vacancy: 250 })
+    expect(await telemetry.series('leasehold.handover.duration')).toMatchObject([
+      { kind: 'break', value: 1, sum: 0.25 },
+    ])
+  })
+
   it('have a bounded number of series, whatever the names', async () => {
     instrument({ maxGroups: 50 })
     for (let index = 0; index < 10_000; index += 1) {
