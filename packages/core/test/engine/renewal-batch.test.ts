@@ -22,7 +22,7 @@ function setUp(timersOf: (clock: VirtualClock) => Clock = (clock) => clock) {
   const renewMany = (grants: readonly Grant[], call: StoreCall) =>
     new Promise<readonly RenewOutcome[]>((answer, fail) => calls.push({ grants, call, answer, fail }))
   const admission = new Admission(clock)
-  const batch = new RenewalBatch({ renewMany }, timersOf(clock), admission)
+  const batch = new RenewalBatch({ kind: undefined, renewMany }, timersOf(clock), admission)
   const renew = (id: number, limit = 100): void => {
     const check = (): void => {
       if (broken.has(id)) throw new Error(`lease ${id} is broken`)
