@@ -25,14 +25,28 @@ try {
   const off = windows.off ?? []
   const ratio = (id: string, figure: 'rate' | 'cpu'): number =>
     median((windows[id] ?? []).map((window, round) => window[figure] / (off[round]?.[figure] ?? Number.NaN)))
+  /** The added processor time, as a part of the time from the beginning of a cycle to its end without it. */
+  const partOfCycle = (id: string): number =>
+    median(
+      (windows[id] ?? []).map(({ cpu }, round) => {
+        const without = off[round]
+        return without === undefined ? Number.NaN : (cpu - without.cpu) / ((inFlight / without.rate) * 1e6)
+      }),
+    )
   const rows = ids.map((id) => [
     id,
     shown(median((windows[id] ?? []).map(({ rate }) => rate))),
     shown(median((windows[id] ?? []).map(({ cpu }) => cpu))),
     percentage(1 / ratio(id, 'rate') - 1),
     percentage(ratio(id, 'cpu') - 1),
+    percentage(partOfCycle(id)),
   ])
-  console.log(table(`${inFlight} in flight | cycles a second | CPU, µs a cycle | longer cycle | more CPU`, rows))
+  console.log(
+    table(
+      `${inFlight} in flight | cycles a second | CPU, µs a cycle | longer cycle | more CPU | added CPU, part of the duration of a cycle`,
+      rows,
+    ),
+  )
   const cost = 1 / ratio('metrics', 'rate') - 1
   if (cost > BOUND) {
     console.error(`Goal not reached: with metrics a cycle takes ${percentage(cost)} longer, not ${percentage(BOUND)}`)
