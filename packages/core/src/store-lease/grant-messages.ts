@@ -42,7 +42,9 @@ export function publishGrant(
       const { fencingToken, ttl } = effect.grant
       const remaining = Math.max(0, validUntil - now)
       const margin = ttl === Number.POSITIVE_INFINITY ? 1 : remaining / ttl
-      publishers.renewed.publish({ ...leaseMessage(lease), fencingToken, duration, remaining, ttl, margin })
+      const { leaseName, owner, store } = leaseMessage(lease)
+      const facts = { leaseName, owner, store, lease, fencingToken, duration, remaining, ttl, margin }
+      publishers.renewed.publish(facts)
       return known
     }
     case 'recovered': {
@@ -70,7 +72,9 @@ export function publishGrant(
       const { ended } = effect.result
       const end = ended === 'unknown' || ended === 'handed-off' ? ended : 'released'
       const fencingToken = known?.fencingToken
-      publishers.released.publish({ ...leaseMessage(lease), fencingToken, end, held: heldFor(known, now) })
+      const held = heldFor(known, now)
+      const { leaseName, owner, store } = leaseMessage(lease)
+      publishers.released.publish({ leaseName, owner, store, lease, fencingToken, end, held })
       return undefined
     }
     default:
@@ -94,7 +98,8 @@ export async function publishClaim(
   if (isWaiting) publishers.waiting.publish({ ...leaseMessage(lease), waiting: true })
   try {
     if (!tracers.acquire.isOn) return await claim()
-    const context: AcquireMessage = { ...leaseMessage(lease), wait }
+    const { leaseName, owner, store } = leaseMessage(lease)
+    const context: AcquireMessage = { leaseName, owner, store, lease, wait }
     return await tracers.acquire.trace(context, async () => {
       try {
         const isGranted = await claim()
@@ -118,7 +123,8 @@ export function isClaimPublished(): boolean {
 
 /** Does the work of a run within its tracing channel. */
 export async function publishRun<T>(lease: PublishedLease, work: () => Promise<T>): Promise<T> {
-  const context: RunMessage = { ...leaseMessage(lease), fencingToken: lease.fencingToken }
+  const { leaseName, owner, store } = leaseMessage(lease)
+  const context: RunMessage = { leaseName, owner, store, lease, fencingToken: lease.fencingToken }
   return await tracers.run.trace(context, async () => {
     try {
       const result = await work()
@@ -139,8 +145,11 @@ function publishAcquired(
   const { fencingToken, grantId, ttl } = grant
   if (publishers.acquired.isOn) {
     const metadata = callers.find(({ options }) => options.metadata !== undefined)?.options.metadata
-    const { origin } = engine
-    publishers.acquired.publish({ ...leaseMessage(lease), ...origin, fencingToken, grantId, ttl, metadata, previous })
+    const { from, vacancy } = engine.origin
+    const { leaseName, owner, store } = leaseMessage(lease)
+    // Not spread: V8 takes several times as long for an object that is made of others.
+    const facts = { leaseName, owner, store, lease, from, vacancy, fencingToken, grantId, ttl, metadata, previous }
+    publishers.acquired.publish(facts)
   }
   return publishers.lost.isOn || publishers.released.isOn ? { fencingToken, since: engine.now } : undefined
 }
