@@ -3,7 +3,7 @@ import { misfit, type OptionFault } from '../errors/option-faults.js'
 import { faultOfNames, type OptionNames } from '../errors/option-names.js'
 import { checkObjective, type LeaseObjective } from '../settings/lease-objective.js'
 import type { StoreLimits } from '../store/lease-store.js'
-import { chooseDurations } from './chosen-durations.js'
+import { DurationChoice } from './duration-choice.js'
 import type { DurationAdvice } from './duration-advice.js'
 import { LEAST_ATTEMPTS, StoreExperience } from './store-experience.js'
 
@@ -40,7 +40,7 @@ export function adviseDurations(objective: LeaseObjective, measured: StoreMeasur
   checkObjective(objective, {})
   const fault = faultOfMeasurements(measured)
   if (fault !== undefined) throw new LeaseConfigurationError(fault)
-  return chooseDurations(objective, experienceOf(measured), measured.limits)
+  return new DurationChoice({ objective, limits: measured.limits }, experienceOf(measured)).choose()
 }
 
 function experienceOf({ roundTrips, failures = 0, lateness = [], silences = [], observed = 0 }: StoreMeasurements) {

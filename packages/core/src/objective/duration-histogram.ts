@@ -7,6 +7,25 @@ const PER_OCTAVE = 8
 /** The last bucket begins at 15 hours. */
 const BUCKETS = 240
 
+/** By how much a number of durations falls: the logarithm of the factor, and the standard deviation of its estimate. */
+interface Fall {
+  readonly logarithm: number
+  readonly deviation: number
+}
+
+/**
+ * What a number that was counted may be on average: so many standard deviations above it, as events that are independent have
+ * them. `fall`: by how much it falls, where only its larger part was counted.
+ */
+export function upperCount(counted: number, deviations: number, fall: Fall = noFall): number {
+  if (!(counted > 0)) return 0
+  const deviation = Math.hypot(1 / Math.sqrt(counted), fall.deviation)
+  const most = counted * Math.exp(deviations / Math.sqrt(counted))
+  return Math.min(counted * Math.exp(deviations * deviation - fall.logarithm), most)
+}
+
+const noFall: Fall = { logarithm: 0, deviation: 0 }
+
 /** If fewer durations than this exceed a value, their number is estimated from the durations below it. */
 const LEAST_EXCEEDING = 8
 
@@ -54,15 +73,24 @@ export class DurationHistogram {
 
   /**
    * How many of the recorded durations are expected to exceed this one. Where few or none did, the tail of the shorter ones
-   * is continued: it falls as a power of the duration (Hill's estimate of the exponent).
+   * is continued: it falls as a power of the duration (Hill's estimate of the exponent). `deviations`: how many standard
+   * deviations are added for what such a number leaves open.
    */
-  exceeding(duration: number): number {
+  exceeding(duration: number, deviations = 0): number {
     const seen = this.above(duration)
-    if (seen >= LEAST_EXCEEDING || this.#count < 2 * LEAST_EXCEEDING) return seen
+    if (seen >= LEAST_EXCEEDING || this.#count < 2 * LEAST_EXCEEDING) return upperCount(seen, deviations)
     const tail = Math.min(TAIL, this.#count / 2)
     const from = this.exceededBy(tail)
-    if (from >= duration) return seen
-    return this.above(from) * (from / duration) ** this.tailExponent(from)
+    if (from >= duration) return upperCount(seen, deviations)
+    return upperCount(this.above(from), deviations, this.fallFrom(from, duration))
+  }
+
+  /** How the number of durations falls from one that was seen to a longer one. `assumed`: as of `tailExponent`. */
+  fallFrom(from: number, duration: number, assumed?: number): Fall {
+    const exponent = this.tailExponent(from, assumed)
+    const known = this.above(from) + (assumed === undefined ? 0 : ASSUMED)
+    const logarithm = Math.log(duration / from) * exponent
+    return { logarithm, deviation: logarithm / Math.sqrt(known) }
   }
 
   /** The duration that this many of those that were added exceed. */

@@ -1,5 +1,5 @@
 import { validityOf } from '../time/validity.js'
-import type { DurationHistogram } from './duration-histogram.js'
+import { type DurationHistogram, upperCount } from './duration-histogram.js'
 import { pauseAfterFailure } from './retry-pause.js'
 import type { StoreExperience } from './store-experience.js'
 
@@ -49,27 +49,45 @@ const LATENESS_FALLS = 1.5
 const draws: readonly (() => number)[] = [0.5 - Math.sqrt(1 / 12), 0.5 + Math.sqrt(1 / 12)].map((draw) => () => draw)
 const middle = (): number => 0.5
 
+/** So many standard deviations above the forecast, there are more losses only with a chance of 5 %. */
+const CONFIDENT = 1.645
+
 /**
  * How many times a year a lease with these durations is lost although its holder and its store live. `reserve`: how much
- * earlier than usual its validity ends, in milliseconds.
+ * earlier than usual its validity ends, in milliseconds. `deviations`: how many standard deviations are added to each number
+ * that was counted, and to each tail that is continued.
  */
-export function forecastLosses(times: LeaseTimes, experience: StoreExperience, reserve = 0): LossForecast {
+export function forecastLosses(
+  times: LeaseTimes,
+  experience: StoreExperience,
+  reserve = 0,
+  deviations = 0,
+): LossForecast {
   const validity = validityOf(times.heartbeatTimeout) - reserve
   const dueAt = Math.min(times.heartbeatInterval * (1 - MEAN_JITTER), validity)
   const heartbeats = YEAR / dueAt
-  const chain = new AttemptChain(times, experience, validity)
+  const chain = new AttemptChain(times, experience, validity, deviations)
   const roundTrips = heartbeats * chain.lossChance(dueAt)
-  const lateness = heartbeats * latenessLosses(experience, chain, dueAt, validity)
-  const silences = silenceLosses(times, experience, validity - dueAt)
+  const lateness = heartbeats * latenessLosses(experience, chain, { dueAt, validity, deviations })
+  const silences = silenceLosses(times, experience, validity - dueAt, deviations)
   return { total: roundTrips + lateness + silences, roundTrips, silences, lateness }
 }
 
+/** With a confidence of 95 %, there are not more false losses a year: as far as the causes are known that were seen. */
+export function upperForecast(times: LeaseTimes, experience: StoreExperience, reserve = 0): number {
+  return forecastLosses(times, experience, reserve, CONFIDENT).total
+}
+
 /** The chance of a loss with a heartbeat that is sent late. */
-function latenessLosses(experience: StoreExperience, chain: AttemptChain, dueAt: number, validity: number): number {
+function latenessLosses(
+  experience: StoreExperience,
+  chain: AttemptChain,
+  { dueAt, validity, deviations }: { readonly dueAt: number; readonly validity: number; readonly deviations: number },
+): number {
   const { lateness } = experience
   if (lateness.count === 0) return 0
   const room = validity - dueAt
-  let losses = continued(lateness, room, LATENESS_FALLS)
+  let losses = continued(lateness, room, LATENESS_FALLS, deviations)
   for (const [late, weight] of lateness.from(LEAST_LATENESS * validity)) {
     if (late < room) losses += weight * chain.lossChance(dueAt + late)
   }
@@ -77,7 +95,7 @@ function latenessLosses(experience: StoreExperience, chain: AttemptChain, dueAt:
 }
 
 /** Silences a year that outlast all repetitions. `room`: from the first heartbeat that fails to the end of the validity. */
-function silenceLosses(times: LeaseTimes, experience: StoreExperience, room: number): number {
+function silenceLosses(times: LeaseTimes, experience: StoreExperience, room: number, deviations: number): number {
   const { silences, chanceSilences, observed } = experience
   if (observed === 0) return 0
   const lasting = lastRepetition(times, experience, room)
@@ -89,19 +107,21 @@ function silenceLosses(times: LeaseTimes, experience: StoreExperience, room: num
     const [known, expected] = [silences.above(base), chanceSilences.above(base)]
     // Chance explains the short ones: three standard deviations.
     const isChance = known <= expected + 3 * Math.sqrt(expected) + 1
-    if (seen >= ENOUGH || base >= duration || isChance) return seen - chanceSilences.above(duration)
-    return (known - expected) * (base / duration) ** silences.tailExponent(base, SILENCES_FALL)
+    if (seen >= ENOUGH || base >= duration || isChance) {
+      return upperCount(seen, deviations) - chanceSilences.above(duration)
+    }
+    const part = (known - expected) / known
+    return part * upperCount(known, deviations, silences.fallFrom(base, duration, SILENCES_FALL))
   }
 }
 
 /** How many durations exceed this one; where few were seen, those that are shorter say how many to expect. */
-function continued(durations: DurationHistogram, duration: number, assumed: number): number {
+function continued(durations: DurationHistogram, duration: number, assumed: number, deviations: number): number {
   const seen = durations.above(duration)
-  if (seen >= ENOUGH) return seen
+  if (seen >= ENOUGH) return upperCount(seen, deviations)
   const base = durations.exceededBy(Math.min(ENOUGH, durations.count / 2))
-  if (base >= duration) return seen
-  if (base < LEAST_STALL) return seen
-  return durations.above(base) * (base / duration) ** durations.tailExponent(base, assumed)
+  if (base >= duration || base < LEAST_STALL) return upperCount(seen, deviations)
+  return upperCount(durations.above(base), deviations, durations.fallFrom(base, duration, assumed))
 }
 
 /** When, after a heartbeat that failed, the last repetition is sent that can still be confirmed. */
@@ -127,12 +147,14 @@ class AttemptChain {
   readonly #validity: number
   readonly #chances = new Map<number, number>()
   readonly #failed: number
+  readonly #deviations: number
 
-  constructor(times: LeaseTimes, experience: StoreExperience, validity: number) {
+  constructor(times: LeaseTimes, experience: StoreExperience, validity: number, deviations: number) {
     this.#times = times
     this.#experience = experience
     this.#validity = validity
-    this.#failed = experience.failedPart
+    this.#failed = experience.failedPart(deviations)
+    this.#deviations = deviations
   }
 
   /** The chance that neither the heartbeat sent at this instant nor a repetition is confirmed in time. */
@@ -148,7 +170,7 @@ class AttemptChain {
     const known = this.#chances.get(key)
     if (known !== undefined) return known
     const limit = Math.min(this.#times.operationTimeout, left)
-    const slow = this.#experience.slowerPart(limit)
+    const slow = this.#experience.slowerPart(limit, this.#deviations)
     const chance =
       this.#repeated(sentAt + limit, slow, failures, reached) +
       this.#repeated(sentAt + Math.min(this.#experience.failedTime, limit), this.#failed, failures, reached)

@@ -1,5 +1,5 @@
 import type { LeaseObjective } from '../settings/lease-objective.js'
-import { chooseDurations, reviseDurations, type TtlLimits } from './chosen-durations.js'
+import { DurationChoice, type PlannedLease } from './duration-choice.js'
 import type { DurationAdvice } from './duration-advice.js'
 import { StoreExperience } from './store-experience.js'
 
@@ -11,19 +11,15 @@ const LONGEST_PAUSE = 3_600_000
 /** An objective that was not kept is kept again when the forecast is below this part of it. */
 const CLEARLY_KEPT = 0.5
 
-/** The objective of a lease, and what restricts its durations. */
-export interface PlannedLease {
-  readonly objective: LeaseObjective
-  readonly limits: TtlLimits
-  /** How much earlier the validity of a ttl ends than usual, in milliseconds. */
-  readonly reserveOf: (ttl: number) => number
-  /** Distinguishes leases of the same objective whose reserves differ. */
+/** A lease whose durations are chosen. `kind`: distinguishes leases of the same objective whose limits or reserves differ. */
+interface LeaseOfKind extends PlannedLease {
   readonly kind: string
 }
 
-/** The durations of all leases of a store that have the same objective. They change seldom: see `reviseDurations`. */
+/** The durations of all leases of a store that have the same objective. They change seldom: see `DurationChoice`. */
 export class ObjectivePlanner {
-  readonly #lease: PlannedLease
+  readonly #objective: LeaseObjective
+  readonly #choice: DurationChoice
   readonly #experience: StoreExperience
   #advice: DurationAdvice
   #isLogged = true
@@ -31,10 +27,10 @@ export class ObjectivePlanner {
   #revisedAt: number | undefined
 
   constructor(lease: PlannedLease, experience: StoreExperience) {
-    this.#lease = lease
+    this.#objective = lease.objective
     this.#experience = experience
-    const { objective, limits, reserveOf } = lease
-    this.#advice = chooseDurations(objective, experience, limits, reserveOf)
+    this.#choice = new DurationChoice(lease, experience)
+    this.#advice = this.#choice.choose()
   }
 
   /** The same object as before, unless the durations or `kept` have changed. */
@@ -53,11 +49,10 @@ export class ObjectivePlanner {
   }
 
   #revise(now: number): void {
-    const { objective, limits, reserveOf } = this.#lease
     this.#experience.fadeTo(now)
     const before = this.#advice
-    const revised = reviseDurations(before, objective, this.#experience, limits, reserveOf)
-    const advice = stillUnkept(before, revised, objective)
+    const revised = this.#choice.revise(before)
+    const advice = stillUnkept(before, revised, this.#objective)
       ? { ...revised, kept: false, reason: before.reason }
       : revised
     const { attempts } = this.#experience
@@ -86,7 +81,7 @@ export class StorePlans {
   readonly experience = new StoreExperience()
   readonly #planners = new Map<string, ObjectivePlanner>()
 
-  plannerOf(lease: PlannedLease): ObjectivePlanner {
+  plannerOf(lease: LeaseOfKind): ObjectivePlanner {
     const { failover, falseLossesPerYear } = lease.objective
     const key = `${failover} ${falseLossesPerYear} ${lease.kind}`
     let planner = this.#planners.get(key)

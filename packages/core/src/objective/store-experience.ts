@@ -1,4 +1,4 @@
-import { DurationHistogram } from './duration-histogram.js'
+import { DurationHistogram, upperCount } from './duration-histogram.js'
 
 /** The outcome of an attempt at a heartbeat. */
 export interface HeartbeatAttempt {
@@ -49,9 +49,9 @@ export class StoreExperience {
     return this.#observed
   }
 
-  /** The part of the heartbeats that fail by an error. */
-  get failedPart(): number {
-    return this.attempts === 0 ? 0 : this.#failed / this.attempts
+  /** The part of the heartbeats that fail by an error. `deviations`: as of `slowerPart`. */
+  failedPart(deviations = 0): number {
+    return this.attempts === 0 ? 0 : Math.min(upperCount(this.#failed, deviations) / this.attempts, 1)
   }
 
   /** How long a heartbeat takes that fails by an error. */
@@ -96,14 +96,18 @@ export class StoreExperience {
 
   /** The chance that a heartbeat that follows a confirmed one is not confirmed within this time. */
   failureChance(limit: number): number {
-    return Math.min(this.slowerPart(limit) + this.failedPart, 1)
+    return Math.min(this.slowerPart(limit) + this.failedPart(), 1)
   }
 
-  /** The part of the heartbeats that have no answer, and no error, within this time. */
-  slowerPart(limit: number): number {
+  /**
+   * The part of the heartbeats that have no answer, and no error, within this time. `deviations`: how many standard deviations
+   * are added for what the observations leave open.
+   */
+  slowerPart(limit: number, deviations = 0): number {
     const { attempts } = this
     if (attempts === 0) return 0
-    return Math.min((this.answers.exceeding(limit) + this.#silentPast(limit)) / attempts, 1)
+    const slower = this.answers.exceeding(limit, deviations) + upperCount(this.#silentPast(limit), deviations)
+    return Math.min(slower / attempts, 1)
   }
 
   /** Of the heartbeats without an answer within their limit, those without one within this time. Longer times are guessed. */

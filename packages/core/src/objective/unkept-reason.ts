@@ -1,22 +1,25 @@
 import type { LeaseObjective } from '../settings/lease-objective.js'
 import { validityOf } from '../time/validity.js'
-import type { Chosen } from './duration-advice.js'
+import type { Judged } from './duration-advice.js'
 import type { StoreExperience } from './store-experience.js'
 
 const DAY = 86_400_000
 
 /** Why an objective is not kept, and which fail-over would keep it. */
 export function reasonFor(
-  chosen: Chosen,
+  chosen: Judged,
   { failover, falseLossesPerYear }: LeaseObjective,
   experience: StoreExperience,
   needed: number | undefined,
 ): string {
   const help = needed === undefined ? 'no longer failover would keep it' : helpFor(needed)
-  if (chosen.losses.total <= falseLossesPerYear) {
+  const isTooSlow = chosen.failover > failover + 1
+  if (isTooSlow && chosen.losses.total <= falseLossesPerYear) {
     return `a fail-over takes ${duration(chosen.failover)} with the shortest ttl that the store accepts, not ${duration(failover)}: ${help}`
   }
-  const cost = `${duration(failover)} would cost ${amount(chosen.losses.total)} false losses a year, not ${amount(falseLossesPerYear)}`
+  const isExpected = chosen.losses.total > falseLossesPerYear
+  const losses = isExpected ? amount(chosen.losses.total) : `up to ${amount(chosen.upperForecast)}`
+  const cost = `${duration(failover)} ${isExpected ? 'would' : 'may'} cost ${losses} false losses a year, not ${amount(falseLossesPerYear)}`
   return `${causeOf(chosen, experience)}: ${cost}; ${help}`
 }
 
@@ -25,7 +28,7 @@ function helpFor(needed: number): string {
 }
 
 /** The measurement behind most of the losses. */
-function causeOf({ losses, heartbeatTimeout, heartbeatInterval }: Chosen, experience: StoreExperience): string {
+function causeOf({ losses, heartbeatTimeout, heartbeatInterval }: Judged, experience: StoreExperience): string {
   const room = Math.max(validityOf(heartbeatTimeout) - heartbeatInterval, 1)
   if (losses.lateness > Math.max(losses.roundTrips, losses.silences)) {
     return `the event loop of this process is late by up to ${duration(experience.lateness.exceededBy(1))}`
@@ -36,7 +39,7 @@ function causeOf({ losses, heartbeatTimeout, heartbeatInterval }: Chosen, experi
     const longest = duration(silences.exceededBy(Math.min(1, silences.count)))
     return `your store was silent for more than ${duration(room)} ${often} times in ${amount(observed / DAY)} days, for ${longest} at most`
   }
-  const errors = experience.failedPart
+  const errors = experience.failedPart()
   if (errors > experience.slowerPart(room / 2)) return `${amount(100 * errors)} % of the requests to your store fail`
   // What took longer than the time limit was given up: how long it would have taken is unknown.
   const least = experience.slow.count > 0.001 * experience.attempts ? 'more than ' : ''

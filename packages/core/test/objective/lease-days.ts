@@ -11,6 +11,13 @@ const QUANTILES = 10_000
 /** As `system.now() + validity`. It stands here a second time so that the simulation does not repeat a fault of the forecast. */
 const validityOf = (ttl: number): number => 0.99 * ttl - 25
 
+/** By which part of the interval a heartbeat is sent earlier on average, and the mean of the part of a pause that is random. */
+const MEAN_JITTER = 0.025
+const MEAN_PAUSE = 0.75
+
+/** After how many milliseconds an error comes. */
+const ERROR_TIME = 1
+
 /** The losses of a lease within a number of days. */
 export interface Losses {
   readonly days: number
@@ -26,7 +33,9 @@ interface Window {
 
 /**
  * The life of one lease, heartbeat by heartbeat, with the schedule of the engine: jitter, time limits, pauses that double.
- * Times in which heartbeats just succeed are skipped: the number of heartbeats until one fails has a geometric distribution.
+ * Times in which no lease can be lost are skipped. Outside of the windows each attempt fails by itself, so that the number of
+ * heartbeats until so many attempts fail in a row has a geometric distribution: as many as fit into the validity, or one where
+ * a learner has to see every failure.
  */
 export class SimulatedLease {
   readonly #world: World
@@ -37,6 +46,11 @@ export class SimulatedLease {
   /** The part of all heartbeats that fail by themselves, and those of them that are slow. */
   readonly #slowPart: number
   readonly #failedPart: number
+  /** How many failures in a row are not skipped, and how often heartbeats have so many. */
+  readonly #failures: number
+  readonly #failuresPart: number
+  /** From one confirmed heartbeat to the next, on average, where fewer attempts fail. */
+  readonly #cycle: number
   readonly #next: Window[]
   readonly #experience: StoreExperience | undefined
   #skipped = 0
@@ -53,6 +67,9 @@ export class SimulatedLease {
     this.#validity = validityOf(times.heartbeatTimeout)
     this.#slowPart = partAbove(world.roundTrip, times.operationTimeout)
     this.#failedPart = world.errors ?? 0
+    this.#failures = experience === undefined ? certainAttempts(times) : 1
+    this.#failuresPart = (this.#slowPart + this.#failedPart) ** this.#failures
+    this.#cycle = this.#meanCycle()
     this.#next = (world.windows ?? []).map((of) => this.#windowAfter(of, 0))
   }
 
@@ -61,31 +78,39 @@ export class SimulatedLease {
     const before = { losses: this.#losses, held: this.#held }
     this.#learner?.onGranted(this.#now)
     while (this.#now < end) {
-      const isSure = this.#skip(end)
+      const failures = this.#skip(end)
       if (this.#now >= end) break
-      this.#holdOnce(isSure)
+      this.#holdOnce(failures)
     }
     this.#learnSkipped()
     return { losses: this.#losses - before.losses, days: (this.#held - before.held) / DAY }
   }
 
-  /** Skips the heartbeats that succeed. Returns whether the next one fails for certain. */
-  #skip(end: number): boolean {
-    const { heartbeatInterval, heartbeatTimeout } = this.#times
-    const quietUntil = Math.min(...this.#next.map(({ from }) => from), end) - 2 * heartbeatTimeout
-    const cycle = heartbeatInterval * 0.975
-    const part = this.#slowPart + this.#failedPart
-    const free = part === 0 ? Number.POSITIVE_INFINITY : Math.floor(Math.log(this.#draw()) / Math.log1p(-part))
-    const room = Math.floor((quietUntil - this.#now) / cycle)
-    if (room <= 0) return false
+  /** Skips heartbeats without a loss. Returns how many attempts of the next one fail for certain. */
+  #skip(end: number): number {
+    const quietUntil = Math.min(...this.#next.map(({ from }) => from), end) - 2 * this.#times.heartbeatTimeout
+    const free = Math.floor(Math.log(this.#draw()) / Math.log1p(-this.#failuresPart))
+    const room = Math.floor((quietUntil - this.#now) / this.#cycle)
+    if (room <= 0) return 0
     const skipped = Math.min(free, room)
-    this.#now += skipped * cycle
-    this.#held += skipped * cycle
+    this.#now += skipped * this.#cycle
+    this.#held += skipped * this.#cycle
     this.#skipped += skipped
     // What is learned from a failure depends on the answers before it.
     if (this.#experience !== undefined && this.#skipped > this.#experience.attempts) this.#learnSkipped()
     this.#learner?.onGranted(this.#now)
-    return skipped === free
+    return skipped === free ? this.#failures : 0
+  }
+
+  #meanCycle(): number {
+    const { heartbeatInterval, operationTimeout } = this.#times
+    const part = this.#slowPart + this.#failedPart
+    let cycle = heartbeatInterval * (1 - MEAN_JITTER)
+    for (let failures = 1; failures < this.#failures; failures += 1) {
+      const failing = this.#slowPart * operationTimeout + this.#failedPart * ERROR_TIME
+      cycle += part ** (failures - 1) * (failing + part * MEAN_PAUSE * longestPause(heartbeatInterval, failures))
+    }
+    return cycle
   }
 
   /** The heartbeats that were skipped had the answers that are to be expected, and were sent in time. */
@@ -98,17 +123,16 @@ export class SimulatedLease {
       this.#experience.answers.add(this.#world.roundTrip(part), weight)
     }
     this.#experience.lateness.add(0, this.#skipped)
-    this.#experience.addHeld(this.#skipped * this.#times.heartbeatInterval * 0.975)
+    this.#experience.addHeld(this.#skipped * this.#cycle)
     this.#skipped = 0
   }
 
-  /** From one confirmed heartbeat to the next, or to the loss. `fails`: the first attempt fails, as is drawn already. */
-  #holdOnce(fails: boolean): void {
+  /** From one confirmed heartbeat to the next, or to the loss. `forced`: so many attempts fail, as is drawn already. */
+  #holdOnce(forced: number): void {
     const { heartbeatInterval, operationTimeout } = this.#times
     const confirmedAt = this.#now
     const validUntil = confirmedAt + this.#validity
-    let dueAt = confirmedAt + heartbeatInterval * (1 - 0.05 * this.#random())
-    let isForced = fails
+    let dueAt = confirmedAt + heartbeatInterval * (1 - 2 * MEAN_JITTER * this.#random())
     for (let failures = 1; ; failures += 1) {
       const sentAt = this.#awake(dueAt)
       if (sentAt >= validUntil) {
@@ -117,8 +141,7 @@ export class SimulatedLease {
       }
       const limit = Math.min(operationTimeout, validUntil - sentAt)
       this.#learner?.onSent(dueAt, sentAt, operationTimeout)
-      const { isAnswered, isSlow, at } = this.#attempt(sentAt, limit, isForced)
-      isForced = false
+      const { isAnswered, isSlow, at } = this.#attempt(sentAt, limit, failures <= forced)
       if (at >= validUntil) {
         this.#learner?.onFailed(sentAt, validUntil, true)
         this.#lose(confirmedAt, validUntil, Number.POSITIVE_INFINITY, at)
@@ -140,11 +163,11 @@ export class SimulatedLease {
     const kinds = different.flatMap((window) => (window === undefined ? [] : [window.of]))
     const slowPart = kinds.find(({ kind }) => kind === 'slow')?.part ?? 0
     const isSilent = kinds.some(({ kind }) => kind === 'silent') || (slowPart > 0 && this.#random() < slowPart)
-    if (kinds.some(({ kind }) => kind === 'refused')) return failed(this.#awake(sentAt + 1), false)
+    if (kinds.some(({ kind }) => kind === 'refused')) return failed(this.#awake(sentAt + ERROR_TIME), false)
     if (isSilent) return failed(this.#awake(sentAt + limit), true)
     const fails = isForced || this.#random() < this.#slowPart + this.#failedPart
     const isError = fails && this.#random() < this.#failedPart / (this.#slowPart + this.#failedPart)
-    if (isError) return failed(this.#awake(sentAt + 1), false)
+    if (isError) return failed(this.#awake(sentAt + ERROR_TIME), false)
     const latency = this.#world.roundTrip(
       fails ? this.#draw() * this.#slowPart : this.#slowPart + this.#draw() * (1 - this.#slowPart),
     )
@@ -153,9 +176,8 @@ export class SimulatedLease {
   }
 
   #pause(failures: number, remaining: number): number {
-    const first = Math.min(Math.max(this.#times.heartbeatInterval / 50, 10), 1_000)
-    const longest = Math.max(Math.min(this.#times.heartbeatInterval / 2, remaining / 4), 10)
-    return Math.min(first * 2 ** (failures - 1), longest) * (0.5 + 0.5 * this.#random())
+    const longest = longestPause(this.#times.heartbeatInterval, failures, remaining)
+    return longest * (1 - 2 * (1 - MEAN_PAUSE) * this.#random())
   }
 
   /** The instant, or the end of the stall that it is in. */
@@ -201,4 +223,22 @@ export class SimulatedLease {
 
 function failed(at: number, isSlow: boolean) {
   return { isAnswered: false, isSlow, at }
+}
+
+/** The longest pause before the repetition with this number. */
+function longestPause(heartbeatInterval: number, failures: number, remaining = Number.POSITIVE_INFINITY): number {
+  const first = Math.min(Math.max(heartbeatInterval / 50, 10), 1_000)
+  const longest = Math.max(Math.min(heartbeatInterval / 2, remaining / 4), 10)
+  return Math.min(first * 2 ** (failures - 1), longest)
+}
+
+/** How many attempts of a heartbeat have the whole time limit, whatever is drawn: fewer failures lose no lease. */
+function certainAttempts({ heartbeatTimeout, heartbeatInterval, operationTimeout }: LeaseTimes): number {
+  let attempts = 0
+  let sentAt = heartbeatInterval
+  while (sentAt + operationTimeout < validityOf(heartbeatTimeout)) {
+    attempts += 1
+    sentAt += operationTimeout + longestPause(heartbeatInterval, attempts)
+  }
+  return Math.max(attempts, 1)
 }
