@@ -1,7 +1,7 @@
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import type { DurationAdvice } from '../objective/duration-advice.js'
 import { HeartbeatLearner } from '../objective/heartbeat-learner.js'
-import type { ObjectivePlanner, StorePlans } from '../objective/objective-planner.js'
+import { isNews, type ObjectivePlanner, type StorePlans } from '../objective/objective-planner.js'
 import { fenceReserve } from '../settings/fence-times.js'
 import type { LeaseObjective } from '../settings/lease-objective.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
@@ -63,9 +63,10 @@ export class ObjectiveGuide {
    * of the holder and for the others.
    */
   #revisedAt(now: number, { ttl }: LeaseRules): LeaseRules | undefined {
+    const before = this.#advice
     const advice = this.#planner.adviceAt(now)
-    if (advice === this.#advice) return undefined
     this.#advice = advice
+    if (!isNews(before, advice)) return undefined
     const scale = Math.min(ttl / advice.heartbeatTimeout, 1)
     return rulesOf(this.#settings, this.#store, {
       heartbeatTimeout: ttl,
@@ -78,7 +79,7 @@ export class ObjectiveGuide {
   onClaim(lease: GuidedLease, listener: GrantListener, now: number): void {
     const before = this.#advice
     lease.rules = this.rulesAt(now)
-    if (this.#advice !== before) this.#notify(listener)
+    if (this.#advice !== undefined && isNews(before, this.#advice)) this.#notify(listener)
   }
 
   /**

@@ -52,9 +52,9 @@ const LONGER_TTL = 0.05
  */
 const MISSED = 2
 
-/** How much longer the next fail-over that is tried is, and how many are tried: up to 250 times as long. */
+/** The steps between the longer fail-overs that are tried, and how many there are: up to 250 times as long. */
 const LONGER = 1.2
-const LONGEST_SEARCH = 30
+const LONGEST_STEPS = 30
 
 /** How long after the expiry of a record a waiter asks again, in milliseconds. */
 const AFTER_EXPIRY = 5
@@ -209,16 +209,24 @@ export class DurationChoice {
     return 2 * this.#experience.roundTrip(0.99) + AFTER_EXPIRY
   }
 
-  /** The shortest fail-over that is found to keep the false losses; `undefined` if none does. */
+  /** The shortest fail-over that is found to keep the false losses; `undefined` if none does. Found by bisection. */
   #neededFailover(): number | undefined {
-    let failover = this.#objective.failover * LONGER
-    for (let tries = 0; tries < LONGEST_SEARCH; tries += 1) {
-      const longer = { ...this.#objective, failover }
-      const best = this.#best(longer)
-      if (isKept({ ...best, upperForecast: this.#upperForecast(best) }, longer)) return failover
-      failover *= LONGER
+    const longerBy = (steps: number): LeaseObjective => {
+      return { ...this.#objective, failover: this.#objective.failover * LONGER ** steps }
     }
-    return undefined
+    let [short, long] = [0, LONGEST_STEPS]
+    if (!this.#canKeep(longerBy(long))) return undefined
+    while (long - short > 1) {
+      const middle = Math.floor((short + long) / 2)
+      if (this.#canKeep(longerBy(middle))) long = middle
+      else short = middle
+    }
+    return longerBy(long).failover
+  }
+
+  #canKeep(objective: LeaseObjective): boolean {
+    const best = this.#best(objective)
+    return isKept({ ...best, upperForecast: this.#upperForecast(best) }, objective)
   }
 }
 

@@ -33,7 +33,7 @@ export class ObjectivePlanner {
     this.#advice = this.#choice.choose()
   }
 
-  /** The same object as before, unless the durations or `kept` have changed. */
+  /** What is advised now: revised when enough more is known. */
   adviceAt(now: number): DurationAdvice {
     const { attempts } = this.#experience
     this.#revisedAt ??= now
@@ -55,11 +55,11 @@ export class ObjectivePlanner {
     const advice = stillUnkept(before, revised, this.#objective)
       ? { ...revised, kept: false, reason: before.reason }
       : revised
+    this.#advice = advice
     const { attempts } = this.#experience
     this.#reviseFrom = Math.max(attempts * GROWTH, attempts + LEAST_GROWTH)
     this.#revisedAt = now
     if (before.kept !== advice.kept) this.#isLogged = false
-    if (before.kept !== advice.kept || before.forecast === undefined || !areSame(before, advice)) this.#advice = advice
   }
 }
 
@@ -68,11 +68,15 @@ function stillUnkept(before: DurationAdvice, revised: DurationAdvice, { falseLos
   return !before.kept && revised.kept && (revised.forecast ?? 0) > CLEARLY_KEPT * falseLossesPerYear
 }
 
-function areSame(one: DurationAdvice, other: DurationAdvice): boolean {
+/** Whether leases act on it: it has other durations, or says something else. A forecast that moves a little is no news. */
+export function isNews(before: DurationAdvice | undefined, advice: DurationAdvice): boolean {
   return (
-    one.heartbeatTimeout === other.heartbeatTimeout &&
-    one.heartbeatInterval === other.heartbeatInterval &&
-    one.operationTimeout === other.operationTimeout
+    before === undefined ||
+    before.kept !== advice.kept ||
+    (before.forecast === undefined) !== (advice.forecast === undefined) ||
+    before.heartbeatTimeout !== advice.heartbeatTimeout ||
+    before.heartbeatInterval !== advice.heartbeatInterval ||
+    before.operationTimeout !== advice.operationTimeout
   )
 }
 
