@@ -147,7 +147,7 @@ export class DurationHistogram {
   }
 }
 
-const ASSUMED = 4
+const ASSUMED = 1
 
 /** The largest exponent that buckets of this width can show. */
 const STEEPEST = 24

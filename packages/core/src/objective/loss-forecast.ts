@@ -98,20 +98,29 @@ function latenessLosses(
 function silenceLosses(times: LeaseTimes, experience: StoreExperience, room: number, deviations: number): number {
   const { silences, chanceSilences, observed } = experience
   if (observed === 0) return 0
-  const lasting = lastRepetition(times, experience, room)
-  return (Math.max(excessAt(lasting), 0) / observed) * YEAR
+  const duration = lastRepetition(times, experience, room)
+  return (Math.max(excess(), 0) / observed) * YEAR
 
-  function excessAt(duration: number): number {
+  function excess(): number {
     const seen = silences.above(duration)
-    const base = Math.min(silences.exceededBy(Math.min(ENOUGH, silences.count / 2)), duration)
-    const [known, expected] = [silences.above(base), chanceSilences.above(base)]
-    // Chance explains the short ones: three standard deviations.
-    const isChance = known <= expected + 3 * Math.sqrt(expected) + 1
-    if (seen >= ENOUGH || base >= duration || isChance) {
-      return upperCount(seen, deviations) - chanceSilences.above(duration)
-    }
-    const part = (known - expected) / known
+    const base = seen >= ENOUGH ? undefined : unexplainedBelow(duration)
+    if (base === undefined) return upperCount(seen, deviations) - chanceSilences.above(duration)
+    const known = silences.above(base)
+    const part = (known - chanceSilences.above(base)) / known
     return part * upperCount(known, deviations, silences.fallFrom(base, duration, SILENCES_FALL))
+  }
+
+  /** From which silence the tail is continued: the middle one, or a longer one, of those that chance does not explain. */
+  function unexplainedBelow(duration: number): number | undefined {
+    for (const [silence] of silences.from(0)) {
+      if (silence >= duration) return undefined
+      const [known, expected] = [silences.above(silence), chanceSilences.above(silence)]
+      // Three standard deviations.
+      if (known <= expected + 3 * Math.sqrt(expected) + 1) continue
+      const base = Math.max(silences.exceededBy(Math.min(ENOUGH, (known - expected) / 2)), silence)
+      return base < duration ? base : undefined
+    }
+    return undefined
   }
 }
 
