@@ -18,9 +18,10 @@ interface Fall {
  * them. `fall`: by how much it falls, where only its larger part was counted.
  */
 export function upperCount(counted: number, deviations: number, fall: Fall = noFall): number {
-  if (!(counted > 0)) return 0
-  const deviation = Math.hypot(1 / Math.sqrt(counted), fall.deviation)
-  const most = counted * Math.exp(deviations / Math.sqrt(counted))
+  // A part of a duration, such as one that has faded, is as uncertain as a whole one.
+  const deviationOfCount = 1 / Math.sqrt(Math.max(counted, 1))
+  const deviation = Math.hypot(deviationOfCount, fall.deviation)
+  const most = counted * Math.exp(deviations * deviationOfCount)
   return Math.min(counted * Math.exp(deviations * deviation - fall.logarithm), most)
 }
 

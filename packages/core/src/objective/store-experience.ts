@@ -106,15 +106,17 @@ export class StoreExperience {
   slowerPart(limit: number, deviations = 0): number {
     const { attempts } = this
     if (attempts === 0) return 0
-    const slower = this.answers.exceeding(limit, deviations) + upperCount(this.#silentPast(limit), deviations)
+    const slower = this.answers.exceeding(limit, deviations) + this.#silentPast(limit, deviations)
     return Math.min(slower / attempts, 1)
   }
 
   /** Of the heartbeats without an answer within their limit, those without one within this time. Longer times are guessed. */
-  #silentPast(limit: number): number {
+  #silentPast(limit: number, deviations: number): number {
+    const { slow } = this
+    if (slow.count === 0) return 0
     let silent = 0
-    for (const [given, weight] of this.slow.from(0)) silent += weight * Math.min(given / limit, 1)
-    return silent
+    for (const [given, weight] of slow.from(0)) silent += weight * Math.min(given / limit, 1)
+    return silent * (upperCount(slow.count, deviations) / slow.count)
   }
 
   /** The round trip that the given part (from 0 to 1) of all heartbeats did not exceed. */
