@@ -2,7 +2,7 @@ import { SimulationError, type SimulationOptions, simulate } from '@leasehold/si
 
 /** A range of seeds, for one worker to run. */
 export interface SimulationPart {
-  /** `engine` for its own workload, a scenario of leases under leases such as `broken-families`, or a recipe. */
+  /** `engine` for its own workload, a scenario of leases under leases such as `broken-families`, `objectives`, or a recipe. */
   readonly scenario: string
   readonly from: number
   readonly count: number
@@ -56,6 +56,10 @@ async function optionsOf(name: string): Promise<Omit<SimulationOptions, 'seed'>>
   const family = Object.entries(familyScenarios).find(([known]) => known === name)?.[1]
   // An observed store times no parents of other processes.
   if (family !== undefined) return { workload: family, store: 'server-timed', faults: familyFaults }
+  if (name === 'objectives') {
+    const { objectiveFaults, objectiveScenario } = await import('../../testing/simulator/test/objectives.js')
+    return { workload: objectiveScenario, faults: objectiveFaults }
+  }
   const { scenario } = await import(`../../packages/recipes/test/${name}/scenario.ts`)
   return { workload: scenario }
 }

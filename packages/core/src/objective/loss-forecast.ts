@@ -104,10 +104,13 @@ function silenceLosses(times: LeaseTimes, experience: StoreExperience, room: num
   function excess(): number {
     const seen = silences.above(duration)
     const base = seen >= ENOUGH ? undefined : unexplainedBelow(duration)
-    if (base === undefined) return upperCount(seen, deviations) - chanceSilences.above(duration)
+    const counted = upperCount(seen, deviations) - chanceSilences.above(duration)
+    if (base === undefined) return counted
     const known = silences.above(base)
     const part = (known - chanceSilences.above(base)) / known
-    return part * upperCount(known, deviations, silences.fallFrom(base, duration, SILENCES_FALL))
+    const continued = part * upperCount(known, deviations, silences.fallFrom(base, duration, SILENCES_FALL))
+    // Few were counted, or none, by chance; a tail that is continued is too long where silences have a usual length.
+    return deviations > 0 ? Math.max(counted, continued) : (Math.max(counted, 0) + continued) / 2
   }
 
   /** From which silence the tail is continued: the middle one, or a longer one, of those that chance does not explain. */

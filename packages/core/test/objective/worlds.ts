@@ -33,8 +33,32 @@ export const worlds: readonly World[] = [
   },
 ]
 
-/** 4,000 writes to Redis over a socket, on a machine of two cores that was busy with other work. */
-export function recordedRedis(): World {
-  const text = readFileSync(new URL('recorded-redis.json', import.meta.url), 'utf8')
-  return { name: 'recorded: Redis on a busy machine', roundTrip: recorded(JSON.parse(text)) }
+/**
+ * Round trips that were recorded on a machine of two cores: 4,000 writes to Redis while other work kept the machine busy; and
+ * 20,000 heartbeats each to Redis and to PostgreSQL, both with every write on the disk, while clients loaded the server for 6 s
+ * out of 10 (`bench/objective/record.ts`). Each heartbeat gets one of them, independently of the one before.
+ */
+export function recordedWorlds(): readonly World[] {
+  const redis: number[] = contentOf('recorded-redis.json')
+  return [
+    { name: 'recorded: Redis on a busy machine', roundTrip: recorded(redis) },
+    { name: 'recorded: Redis under load', roundTrip: recorded(expand(contentOf('recorded-redis-under-load.json'))) },
+    {
+      name: 'recorded: PostgreSQL under load',
+      roundTrip: recorded(expand(contentOf('recorded-postgres-under-load.json'))),
+    },
+  ]
+}
+
+/** How often each duration was seen. */
+interface Recording {
+  readonly durations: readonly (readonly [duration: number, count: number])[]
+}
+
+function expand({ durations }: Recording): number[] {
+  return durations.flatMap(([duration, count]) => Array.from({ length: count }, () => duration))
+}
+
+function contentOf<Content>(file: string): Content {
+  return JSON.parse(readFileSync(new URL(file, import.meta.url), 'utf8'))
 }
