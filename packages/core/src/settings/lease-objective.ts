@@ -66,3 +66,8 @@ export function startingTimes({ failover }: LeaseObjective): RenewalTimes {
   const reaction = Math.min(failover * STARTING_REACTION, LONGEST_STARTING_REACTION)
   return fittingTimes({ heartbeatTimeout: Math.floor(failover - reaction) })
 }
+
+/** The least fail-over that a lease can begin with at this ttl, in milliseconds. */
+export function leastFailover(ttl: number): number {
+  return Math.ceil(Math.min(ttl / (1 - STARTING_REACTION), ttl + LONGEST_STARTING_REACTION))
+}

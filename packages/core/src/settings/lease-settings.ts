@@ -4,6 +4,7 @@ import { checkOptionNames, type OptionNames } from '../errors/option-names.js'
 import { shownValue } from '../errors/shown-value.js'
 import { checkLeaseName, checkOwner } from '../store/lease-name.js'
 import { LEAST_FENCED_TTL, SELF_FENCES, type SelfFenceMode } from './fence-times.js'
+import { leastFailover } from './lease-objective.js'
 import { createOwner } from './owner.js'
 import { TimeoutSettings } from './timeout-settings.js'
 
@@ -89,15 +90,15 @@ const optionNames: OptionNames<LeaseSettingsOptions> = {
   options: true,
 }
 
-function checkedSelfFence(mode: SelfFenceMode, { heartbeatTimeout }: TimeoutSettings): SelfFenceMode {
+function checkedSelfFence(mode: SelfFenceMode, { heartbeatTimeout, objective }: TimeoutSettings): SelfFenceMode {
   if (!SELF_FENCES.includes(mode)) {
     throw new LeaseConfigurationError(`selfFence must be one of ${SELF_FENCES.join(', ')}, not ${shownValue(mode)}`)
   }
   if (heartbeatTimeout >= LEAST_FENCED_TTL) return mode
-  throw new LeaseConfigurationError(
-    `selfFence needs a heartbeatTimeout of at least ${LEAST_FENCED_TTL} ms, not ${heartbeatTimeout}: raise it, or leave ` +
-      'selfFence out',
-  )
+  const least = `selfFence needs a heartbeatTimeout of at least ${LEAST_FENCED_TTL} ms, not ${heartbeatTimeout}`
+  const raise =
+    objective === undefined ? 'raise it' : `raise objective.failover to at least ${leastFailover(LEAST_FENCED_TTL)} ms`
+  throw new LeaseConfigurationError(`${least}: ${raise}, or leave selfFence out`)
 }
 
 /** The least `unresponsiveAfter`: no sign of life comes more often than it needs. Milliseconds. */
