@@ -7,6 +7,12 @@ const PER_OCTAVE = 8
 /** The last bucket begins at 15 hours. */
 const BUCKETS = 240
 
+/** The durations from one on, and with which power of it their number falls. */
+interface Tail {
+  readonly from: number
+  readonly exponent: number
+}
+
 /** By how much a number of durations falls: the logarithm of the factor, and the standard deviation of its estimate. */
 interface Fall {
   readonly logarithm: number
@@ -42,6 +48,8 @@ export class DurationHistogram {
   #count = 0
   /** For each bucket, the weight of it and of all above; built when it is asked for. */
   #above: Float64Array | undefined
+  /** The longest durations, from which the tail is continued; found when they are asked for. */
+  #tail: Tail | undefined
 
   /** How many durations were added, by their weights. */
   get count(): number {
@@ -54,6 +62,7 @@ export class DurationHistogram {
     this.#weights[bucket] = (this.#weights[bucket] ?? 0) + weight
     this.#count += weight
     this.#above = undefined
+    this.#tail = undefined
   }
 
   /** Weighs all that was added until now by `factor`, so that what is old counts less. */
@@ -61,6 +70,7 @@ export class DurationHistogram {
     for (let bucket = 0; bucket < BUCKETS; bucket += 1) this.#weights[bucket] = (this.#weights[bucket] ?? 0) * factor
     this.#count *= factor
     this.#above = undefined
+    this.#tail = undefined
   }
 
   /** How many of the durations that were added exceed this one. */
@@ -80,16 +90,25 @@ export class DurationHistogram {
   exceeding(duration: number, deviations = 0): number {
     const seen = this.above(duration)
     if (seen >= LEAST_EXCEEDING || this.#count < 2 * LEAST_EXCEEDING) return upperCount(seen, deviations)
-    const tail = Math.min(TAIL, this.#count / 2)
-    const from = this.exceededBy(tail)
+    const { from, exponent } = this.#longest()
     if (from >= duration) return upperCount(seen, deviations)
-    return upperCount(this.above(from), deviations, this.fallFrom(from, duration))
+    return upperCount(this.above(from), deviations, this.#fall(from, duration, exponent))
+  }
+
+  #longest(): Tail {
+    if (this.#tail !== undefined) return this.#tail
+    const from = this.exceededBy(Math.min(TAIL, this.#count / 2))
+    this.#tail = { from, exponent: this.tailExponent(from) }
+    return this.#tail
   }
 
   /** How the number of durations falls from one that was seen to a longer one. `assumed`: as of `tailExponent`. */
   fallFrom(from: number, duration: number, assumed?: number): Fall {
-    const exponent = this.tailExponent(from, assumed)
-    const known = this.above(from) + (assumed === undefined ? 0 : ASSUMED)
+    return this.#fall(from, duration, this.tailExponent(from, assumed), assumed === undefined ? 0 : ASSUMED)
+  }
+
+  #fall(from: number, duration: number, exponent: number, assumed = 0): Fall {
+    const known = this.above(from) + assumed
     const logarithm = Math.log(duration / from) * exponent
     return { logarithm, deviation: logarithm / Math.sqrt(known) }
   }
