@@ -5,8 +5,8 @@ import { expectLeaseErrors } from '../src/expected-errors.js'
 /** The contended lease with an objective. */
 const GUIDED = 'guided'
 
-/** From so many heartbeats on, durations are chosen by what was seen: other leases of the store help to learn. */
-const LEARNERS = 6
+/** So many other leases of the store learn too: durations are chosen when 30 heartbeats were seen. */
+const LEARNERS = 3
 
 /** The faults under which the durations change, or that a change may not survive. */
 export const objectiveFaults: readonly FaultKind[] = [
@@ -52,13 +52,13 @@ function createGuided(process: SimulatedProcess, name: string): StoreLease {
   const { store, leaseOptions, shared } = process
   const { owner, clock, logger, random, heartbeatTimeout = 0 } = leaseOptions
   // Short beside the faults and the run, so that much is learned; all processes have the same.
-  if (!shared.has('failover')) shared.set('failover', Math.max(process.random.pick([0.1, 0.2, 0.5]) * heartbeatTimeout, 300))
+  if (!shared.has('failover')) shared.set('failover', Math.max(process.random.pick([0.25, 0.5, 1]) * heartbeatTimeout, 300))
   const objective = { failover: Number(shared.get('failover')), falseLossesPerYear: 1 }
   return createLease(store, name, { owner, clock, logger, random, objective } as Parameters<typeof createLease>[2])
 }
 
 async function contend(process: SimulatedProcess): Promise<void> {
-  const { random, signal, sleep, show, shared } = process
+  const { random, signal, sleep, show, shared, clock } = process
   const lease = createGuided(process, GUIDED)
   const counts = objectiveCounts(shared)
   let advice: DurationAdvice | undefined = lease.advice
@@ -83,7 +83,8 @@ async function contend(process: SimulatedProcess): Promise<void> {
   const failover = Number(shared.get('failover'))
   while (!signal.aborted) {
     await expectLeaseErrors(() => lease.acquire({ wait: random.pick([0, failover, 4 * failover]), signal }))
-    await sleep(failover * random.magnitude(-2, 4))
+    const until = clock.now() + failover * random.magnitude(-2, 4)
+    while (clock.now() < until && !signal.aborted && lease.checkLease()) await sleep(failover / 4)
     // A lease that is held is claimed again, or renewed by hand, while it changes its durations.
     if (random.chance(0.3)) await expectLeaseErrors(() => lease.renew())
     if (random.chance(0.7)) await expectLeaseErrors(() => lease.release())

@@ -7,6 +7,7 @@ import { faultKinds } from '../../src/planned-fault.js'
 import { runPlan } from '../../src/run-plan.js'
 import type { Scenario } from '../../src/workload.js'
 import { familyFaults, familyScenarios } from '../families.js'
+import { objectiveFaults, objectiveScenario } from '../objectives.js'
 import type { Catch } from './mutant.js'
 
 /** Within so many schedules a bug has to be found. */
@@ -55,6 +56,7 @@ async function runOne(plan: SimulationPlan): Promise<Catch> {
 function hunt(how: string, law?: string): Promise<Catch> {
   if (how === 'laws') return checkLaws(law)
   if (how === 'simulator') return simulateUntilCaught({ faults: faultKinds }, { workload: contend })
+  if (how === 'objectives') return simulateUntilCaught({ faults: objectiveFaults }, objectiveScenario)
   const family = Object.entries(familyScenarios).find(([name]) => name === how)?.[1]
   // An observed store times no parents.
   if (family !== undefined) return simulateUntilCaught({ store: 'server-timed', faults: familyFaults }, family)

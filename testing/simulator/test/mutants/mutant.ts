@@ -9,11 +9,11 @@ export interface Mutant {
   readonly edits: readonly Edit[]
   /**
    * The check of the simulator that catches it first (or one of these, all the same), or a law that it breaks. `under`: the
-   * one kind of faults that the simulator then has happen, where a mixture of all would take many schedules; or the
-   * a scenario of leases under leases.
+   * one kind of faults that the simulator then has happen, where a mixture of all would take many schedules; or a scenario
+   * of leases under leases, or of leases with an objective.
    */
   readonly caughtBy:
-    | { readonly check: readonly CheckName[]; readonly under?: FaultKind | FamilyScenario }
+    | { readonly check: readonly CheckName[]; readonly under?: FaultKind | FamilyScenario | 'objectives' }
     | { readonly law: string }
 }
 

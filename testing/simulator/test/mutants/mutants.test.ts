@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { buildMutant, hunt } from './build-mutant.js'
 import { mutants as engineMutants } from './mutants.js'
+import { objectiveMutants } from './objective-mutants.js'
 import { parentMutants } from './parent-mutants.js'
 
-const mutants = [...engineMutants, ...parentMutants]
+const mutants = [...engineMutants, ...parentMutants, ...objectiveMutants]
 
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-mutants-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
