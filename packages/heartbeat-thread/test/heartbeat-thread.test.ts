@@ -47,6 +47,22 @@ function leaseOver(store: LeaseStore, name: string, unresponsiveAfter?: number) 
 }
 
 describe('a blocked main thread', () => {
+  it('is no cause of losses for the objective of a lease that a thread keeps', async (test) => {
+    const objective = { failover: TTL, falseLossesPerYear: 1 }
+    const lease = createLease(await openThread(test), 'guided', { objective, logger: silentLogger })
+    expect(await lease.acquire()).toBe(true)
+    for (let heartbeat = 0; heartbeat < 40; heartbeat += 1) await lease.renew()
+    expect(lease.advice?.forecast).toBeDefined()
+    const token = lease.fencingToken
+    block(2 * TTL)
+    expect(lease.checkLease()).toBe(true)
+    // Enough heartbeats for the next forecast.
+    for (let heartbeat = 0; heartbeat < 40; heartbeat += 1) await lease.renew()
+    expect(lease.fencingToken).toBe(token)
+    expect(lease.advice?.kept).toBe(true)
+    await lease.release()
+  })
+
   it('keeps a lease whose heartbeats are sent by a thread, and loses another', async (test) => {
     const own = leaseOver(new MemoryLeaseStore(), 'own')
     const threaded = leaseOver(await openThread(test), 'threaded')

@@ -58,14 +58,14 @@ async function measure(store: Store, timeout: number | undefined, { clock }: Ter
 }
 
 function text(advice: DurationAdvice, objective: LeaseObjective, reads: number): string {
-  const { kept, reason, forecast = 0, failover, heartbeatTimeout, heartbeatInterval, operationTimeout } = advice
+  const { kept, reason, forecast = 0, upperForecast = 0, failover, heartbeatTimeout, heartbeatInterval, operationTimeout } = advice
   const answer = kept
     ? 'the objective can be kept, as far as the reads show'
     : `the objective cannot be kept: ${reason}`
   return [
     answer,
     `fail-over      ${Math.round(failover)} ms`,
-    `false losses   ${Number(forecast.toPrecision(2))} a year by ${reads} reads, which show no outages; allowed are ${objective.falseLossesPerYear}`,
+    `false losses   ${Number(forecast.toPrecision(2))} a year, at most ${Number(upperForecast.toPrecision(2))} with a confidence of 95 %, by ${reads} reads, which show no outages; allowed are ${objective.falseLossesPerYear}`,
     '',
     'In a configuration, below the path of the lease, so that the process learns and adapts:',
     `  objective { failover = ${objective.failover}ms, false-losses-per-year = ${objective.falseLossesPerYear} }`,
