@@ -53,7 +53,9 @@ function faultsOf({ world, failover, result }: Row): string[] {
   const { silentMisses, isForecastWrong, forecast, real } = result
   return [
     ...(silentMisses > 0 ? [`${where}: ${silentMisses} processes miss the objective without a word`] : []),
-    ...(isForecastWrong ? [`${where}: ${figure(real)} losses a year are not within a factor of 2 of ${figure(forecast)}`] : []),
+    ...(isForecastWrong
+      ? [`${where}: ${figure(real)} losses a year are not within a factor of 2 of ${figure(forecast)}`]
+      : []),
   ]
 }
 

@@ -22,7 +22,7 @@ const CLIENTS = 12
 const LOAD = 6_000
 const CALM = 4_000
 
-/** `npm run bench -- objective/record`: records heartbeats to local servers under load, for the simulated lease-days. */
+/** Records heartbeats to local servers under load, for the simulated lease-days. Run by itself, it records all kinds. */
 async function record(kind: string): Promise<void> {
   const server = await startServer(kind)
   const load = fork(fileURLToPath(import.meta.url), [kind, server.url], { execArgv: process.execArgv })
@@ -75,11 +75,19 @@ function openStore(kind: string, url: string): { readonly store: LeaseStore; clo
   if (kind === 'redis') {
     const redis = new Redis(url)
     const store = new RedisLeaseStore(redis)
-    return { store, close: async () => void (await store.close(), redis.disconnect()) }
+    const close = async (): Promise<void> => {
+      await store.close()
+      redis.disconnect()
+    }
+    return { store, close }
   }
   const pool = new Pool({ connectionString: url, max: 2 })
   const store = new PostgresLeaseStore(pool)
-  return { store, close: async () => void (await store.close(), await pool.end()) }
+  const close = async (): Promise<void> => {
+    await store.close()
+    await pool.end()
+  }
+  return { store, close }
 }
 
 /** Loads the server again and again, until this process is ended. */

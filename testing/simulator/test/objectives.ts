@@ -52,7 +52,8 @@ function createGuided(process: SimulatedProcess, name: string): StoreLease {
   const { store, leaseOptions, shared } = process
   const { owner, clock, logger, random, heartbeatTimeout = 0 } = leaseOptions
   // Short beside the faults and the run, so that much is learned; all processes have the same.
-  if (!shared.has('failover')) shared.set('failover', Math.max(process.random.pick([0.25, 0.5, 1]) * heartbeatTimeout, 300))
+  if (!shared.has('failover'))
+    shared.set('failover', Math.max(process.random.pick([0.25, 0.5, 1]) * heartbeatTimeout, 300))
   const objective = { failover: Number(shared.get('failover')), falseLossesPerYear: 1 }
   return createLease(store, name, { owner, clock, logger, random, objective } as Parameters<typeof createLease>[2])
 }

@@ -58,7 +58,16 @@ async function measure(store: Store, timeout: number | undefined, { clock }: Ter
 }
 
 function text(advice: DurationAdvice, objective: LeaseObjective, reads: number): string {
-  const { kept, reason, forecast = 0, upperForecast = 0, failover, heartbeatTimeout, heartbeatInterval, operationTimeout } = advice
+  const {
+    kept,
+    reason,
+    forecast = 0,
+    upperForecast = 0,
+    failover,
+    heartbeatTimeout,
+    heartbeatInterval,
+    operationTimeout,
+  } = advice
   const answer = kept
     ? 'the objective can be kept, as far as the reads show'
     : `the objective cannot be kept: ${reason}`

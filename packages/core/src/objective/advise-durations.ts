@@ -3,8 +3,8 @@ import { misfit, type OptionFault } from '../errors/option-faults.js'
 import { faultOfNames, type OptionNames } from '../errors/option-names.js'
 import { checkObjective, type LeaseObjective } from '../settings/lease-objective.js'
 import type { StoreLimits } from '../store/lease-store.js'
-import { DurationChoice } from './duration-choice.js'
 import type { DurationAdvice } from './duration-advice.js'
+import { DurationChoice } from './duration-choice.js'
 import { LEAST_ATTEMPTS, StoreExperience } from './store-experience.js'
 
 /** What was measured of a store and of the process that uses it. Durations in milliseconds. */

@@ -1,6 +1,6 @@
 import type { LeaseObjective } from '../settings/lease-objective.js'
-import { DurationChoice, type PlannedLease } from './duration-choice.js'
 import type { DurationAdvice } from './duration-advice.js'
+import { DurationChoice, type PlannedLease } from './duration-choice.js'
 import { StoreExperience } from './store-experience.js'
 
 /** The durations are revised when this much more is known, and at least once in this time (milliseconds). */

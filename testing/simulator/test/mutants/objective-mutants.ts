@@ -7,7 +7,11 @@ export const objectiveMutants: readonly Mutant[] = [
   {
     name: 'the validity of a grant in force counts by the ttl that was chosen since',
     edits: [
-      { file: guide, find: '      heartbeatTimeout: ttl,\n', replace: '      heartbeatTimeout: advice.heartbeatTimeout,\n' },
+      {
+        file: guide,
+        find: '      heartbeatTimeout: ttl,\n',
+        replace: '      heartbeatTimeout: advice.heartbeatTimeout,\n',
+      },
       {
         file: 'engine/from-held.ts',
         find: 'validityOf(Math.min(rules.ttl, grant.ttl))',
