@@ -11,7 +11,7 @@ import { LATE } from './engine-state.js'
 const LARGEST_BATCH = 512
 
 /** The part of a store that renews many grants. */
-type BatchStore = Required<Pick<LeaseStore, 'renewMany'>> & { readonly kind: string | undefined }
+type BatchStore = Required<Pick<LeaseStore, 'renewMany'>> & { readonly kind?: string | undefined }
 
 /** The sender of a heartbeat. It gets one answer of the store, which need not be valid, or one error. */
 export interface BatchCaller {
