@@ -24,7 +24,6 @@ async function publishAll(): Promise<void> {
   publish('acquired', { ...lease, ...grant, from: 'free' })
   publish('guard-rejected', { guard: 'redis', store: 'redis', resource: 'r', token: 1n })
   publish('stall', { lateness: 20 })
-  publish('self-fence', { kind: 'kill', leaseName: 'exported' })
   publish('elected', { election: 'exported', owner: 'o', term: 1n })
   publish('tick', { schedule: 'exported', owner: 'o', due: 1, started: 2, lag: 1, outcome: 'done' })
   publish('permit', { semaphore: 'exported', owner: 'o', held: true, permits: 2 })
