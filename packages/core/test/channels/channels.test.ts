@@ -322,3 +322,16 @@ it('a timer that comes late is a stall', async () => {
   expect(told[0]?.message.lateness).toBeGreaterThan(20)
   await lease.release()
 })
+
+it('a loss is published after its signal was aborted, and onLost was called', async () => {
+  const { clock, state, lease } = createPlace()
+  const calls: string[] = []
+  await lease.acquire({ onLost: () => void calls.push('onLost') })
+  const { signal } = lease
+  const note = (): void => void calls.push(signal.aborted ? 'published' : 'published too early')
+  subscribe('leasehold:lost', note)
+  ends.push(() => unsubscribe('leasehold:lost', note))
+  state.isDown = true
+  await clock.time.advance(15_000)
+  expect(calls).toEqual(['onLost', 'published'])
+})
