@@ -10,6 +10,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'self-fence': ['core'],
   opentelemetry: ['core'],
   'heartbeat-thread': ['core'],
+  recorder: ['core'],
 }
 
 const PROVIDER = ['core']

@@ -1,3 +1,4 @@
+export type { LeaseRecorder } from './engine/lease-recorder.js'
 export { LeaseConfigurationError } from './errors/lease-configuration-error.js'
 export { LeaseConflictError } from './errors/lease-conflict-error.js'
 export { LeaseError, type LeaseErrorCode } from './errors/lease-error.js'

@@ -1,5 +1,9 @@
 // For the other packages of this repository, of the same version. Nothing here is a part of the API.
 export { Publisher } from './channels/channels.js'
+export type { EngineEffect } from './engine/engine-effect.js'
+export type { EngineEvent } from './engine/engine-event.js'
+export { type EngineState, heldIn, wakeAt } from './engine/engine-state.js'
+export type { EventContext } from './engine/event-context.js'
 export {
   type GrantKeeper,
   type GrantToKeep,
@@ -8,9 +12,12 @@ export {
   type KeptLease,
   type SharedDeadline,
 } from './engine/grant-keeper.js'
+export { type EngineRecorder, type LeaseRecording, type RecordedLease, recordLease } from './engine/lease-recorder.js'
+export type { LeaseRules } from './engine/lease-rules.js'
 export { Outage } from './engine/outage.js'
 export { remainingOf } from './engine/pauses.js'
 export { type FenceMaker, type ProcessFence, provideFence } from './engine/self-fence.js'
+export { transition } from './engine/transition.js'
 export { isDefinitive } from './errors/lease-error.js'
 export { lossError } from './errors/lease-lost-error.js'
 export {

@@ -13,6 +13,7 @@ import type { EngineEffect } from './engine-effect.js'
 import type { GrantKeeper, SharedDeadline } from './grant-keeper.js'
 import { handedOver, originOf, type SeenHolder, seenHolder } from './grant-origin.js'
 import { groupOf, type LeaseGroup } from './lease-group.js'
+import { type EngineRecorder, toEngineRecorder } from './lease-recorder.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
 
 /** The rules of the lease, and the time and random numbers of an event: the transition function itself reads no clock. */
@@ -52,6 +53,8 @@ export interface EngineEnvironment {
   readonly userClock?: Clock | undefined
   /** Numbers from 0 to 1, 1 excluded: for jitter. */
   readonly random: () => number
+  /** Records the decisions of the lease; `undefined` unless the user gave a recorder. */
+  readonly recorder?: EngineRecorder | undefined
   /** The lease under which this one stands, if there is one. */
   readonly parent?: EngineParent | undefined
   /** Renews the grants while this thread is blocked; `undefined` if the store has no keeper. */
@@ -67,15 +70,18 @@ const systemEnvironment: EngineEnvironment = { clock: systemClock, random: syste
 
 /** The clock and the random numbers of a lease, guarded where the user gave them. */
 export function guardEnvironment(
-  { clock = systemClock, random }: LeaseEnvironment,
+  { clock = systemClock, random, recorder }: LeaseEnvironment,
   report: (error: unknown) => void,
 ): EngineEnvironment {
-  if (clock === systemClock && random === undefined) return systemEnvironment
-  return {
-    clock: guardClock(clock, report),
-    userClock: clock,
-    random: random === undefined ? systemRandom : guardRandom(random, report),
-  }
+  const isOfSystem = clock === systemClock && random === undefined
+  const guarded: EngineEnvironment = isOfSystem
+    ? systemEnvironment
+    : {
+        clock: guardClock(clock, report),
+        userClock: clock,
+        random: random === undefined ? systemRandom : guardRandom(random, report),
+      }
+  return recorder === undefined ? guarded : { ...guarded, recorder: toEngineRecorder(recorder) }
 }
 
 /**

@@ -20,12 +20,12 @@ import { broken, freed } from './grant-origin.js'
 import { watchGrant } from './grant-watch.js'
 import { keptState } from './kept-state.js'
 import type { GroupMember } from './lease-group.js'
+import { decider } from './lease-recorder.js'
 import { ObjectiveGuide } from './objective-guide.js'
 import { askedNotice } from './preemption.js'
 import type { BatchCaller } from './renewal-batch.js'
 import { answerOf, failureOf, faultOfAnswer, isRenewed } from './store-answers.js'
 import { type AnswerListener, StoreCaller } from './store-caller.js'
-import { transition } from './transition.js'
 import { watchForTurn, withdrawPlace } from './turn-watch.js'
 
 /** How many hand-overs are remembered: a late answer must not take the grant of the waiter back. */
@@ -46,6 +46,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
   readonly #callers = new SharedCallers<AcquireCaller>(this)
   /** For a lease with an objective. */
   readonly #guide: ObjectiveGuide | undefined
+  readonly #decide = decider(this.environment, this.rules, () => this.#state)
   #adopted: Grant | undefined
   #state: EngineState = { phase: 'idle', op: 0 }
   #stopTurnWatch: (() => void) | undefined
@@ -166,7 +167,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
   #apply(event: EngineEvent): void {
     const before = this.#state.phase
     this.now = this.environment.clock.now()
-    const { state, effects } = transition(this.#state, event, this)
+    const { state, effects } = this.#decide(this.#state, event, this)
     this.#guide?.onTransition(this.#state, state, effects, this.now)
     this.#state = state
     if (this.#kept !== undefined && heldIn(this.#state) === undefined) this.#endKeeping()

@@ -1,3 +1,4 @@
+import type { LeaseRecorder } from '../engine/lease-recorder.js'
 import type { Clock } from '../time/clock.js'
 import type { Logger } from '../user-code/logger.js'
 import type { LeaseFactoryContext } from './lease-factory.js'
@@ -9,9 +10,11 @@ export interface LeaseEnvironment {
   readonly logger?: Logger | undefined
   /** Random numbers from 0 to 1, 1 excluded, for jitter; `Math.random` unless given. */
   readonly random?: (() => number) | undefined
+  /** Keeps the last decisions of the lease in memory, so that a loss can be explained; none unless given. */
+  readonly recorder?: LeaseRecorder | undefined
 }
 
 /** The environment that a `LeaseProvider` gives a factory: the compiler reports a part that is forgotten here. */
-export function environmentOf({ clock, logger, random }: LeaseFactoryContext): Required<LeaseEnvironment> {
-  return { clock, logger, random }
+export function environmentOf({ clock, logger, random, recorder }: LeaseFactoryContext): Required<LeaseEnvironment> {
+  return { clock, logger, random, recorder }
 }

@@ -1,3 +1,4 @@
+import type { LeaseRecorder } from '../engine/lease-recorder.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import type { Clock } from '../time/clock.js'
@@ -12,6 +13,8 @@ export interface LeaseFactoryContext {
   readonly logger: Logger
   /** Random numbers for jitter; absent unless the provider was given a source of its own. */
   readonly random?: (() => number) | undefined
+  /** The recorder of the provider, or of the block; absent unless there is one. */
+  readonly recorder?: LeaseRecorder | undefined
   /**
    * The store under `key`: opened by the first call, shared by later calls, and closed with the provider. If opening
    * fails, the next call tries again.

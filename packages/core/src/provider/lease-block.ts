@@ -1,4 +1,5 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
+import { shownValue } from '../errors/shown-value.js'
 import { suggestionFor } from '../errors/suggestion.js'
 import { toMilliseconds } from '../settings/duration.js'
 import { toCamelCase } from '../settings/key-case.js'
@@ -33,6 +34,7 @@ export const settingKeys = {
 export const engineKeys: readonly string[] = [
   'leaseClass',
   'heartbeatThread',
+  'recorder',
   ...Object.entries(settingKeys).flatMap(([name, key]) => [toCamelCase(key), name]),
 ]
 
@@ -107,4 +109,23 @@ function strategyFrom(value: unknown): TimeoutOptions['strategy'] {
   if (typeof value !== 'object' || renewAt === undefined) return value as TimeoutOptions['strategy']
   const part = typeof renewAt === 'string' && renewAt.trim() !== '' ? Number(renewAt) : renewAt
   return { ...others, renewAt: part } as TimeoutOptions['strategy']
+}
+
+/** The options of `recorder { folder = recordings, size = 20000 }`. Absent where it is empty, or has only empty values. */
+export function recorderFrom({ recorder }: LeaseBlock): Readonly<Record<string, unknown>> | undefined {
+  if (recorder === undefined || recorder === null || recorder === '' || recorder === 'off' || recorder === false) {
+    return undefined
+  }
+  if (typeof recorder !== 'object') {
+    const message = `recorder must be a block such as recorder { folder = recordings }, not ${shownValue(recorder)}`
+    throw new LeaseConfigurationError(message)
+  }
+  const given = Object.entries(recorder).filter(([, value]) => value !== '' && value !== null && value !== undefined)
+  if (given.length === 0) return undefined
+  return Object.fromEntries(given.map(([key, value]) => [toCamelCase(key), numberOrText(value)]))
+}
+
+/** A number that an environment variable gave is a text. */
+function numberOrText(value: unknown): unknown {
+  return typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
 }

@@ -1,3 +1,4 @@
+import { type LeaseRecorder, loadRecorder, toEngineRecorder } from '../engine/lease-recorder.js'
 import { loadFence } from '../engine/self-fence.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseError, type LeaseErrorDetails } from '../errors/lease-error.js'
@@ -21,7 +22,7 @@ import { systemClock } from '../time/system-clock.js'
 import { guardClock } from '../user-code/guarded-calls.js'
 import { defaultLogger, type Logger, logSafely } from '../user-code/logger.js'
 import type { ConfigSource } from './config-source.js'
-import { fileOfSetting, readLeaseBlock, toLeaseSettings } from './lease-block.js'
+import { fileOfSetting, type LeaseBlock, readLeaseBlock, recorderFrom, toLeaseSettings } from './lease-block.js'
 import { loadFactory } from './load-factory.js'
 import { placeText, withPlace } from './setting-place.js'
 import { hasHeartbeatThread, ThreadedLeases } from './threaded-leases.js'
@@ -44,6 +45,8 @@ export interface ConfiguredStore {
   readonly logger: Logger
   /** Absent unless the provider was given a source of its own. */
   readonly random: (() => number) | undefined
+  /** The recorder of the block, or of the provider; absent unless there is one. */
+  readonly recorder: LeaseRecorder | undefined
 }
 
 /** The lease that a factory is to make. */
@@ -53,6 +56,7 @@ type MadeFor = Required<Pick<LeaseErrorDetails, 'leaseName' | 'owner'>>
 interface Made {
   readonly lease: Lease
   readonly settings: LeaseSettings
+  readonly recorder: LeaseRecorder | undefined
 }
 
 /** Values by key: under construction, or finished. */
@@ -68,9 +72,12 @@ export class LeaseProvider implements AsyncDisposable {
   readonly #timers: Clock
   readonly #logger: Logger
   readonly #random: (() => number) | undefined
+  readonly #recorder: LeaseRecorder | undefined
   readonly #owner = createOwner()
   readonly #leases: Kept<Lease> = new Map()
   readonly #stores: Kept<LeaseStore> = new Map()
+  /** Those that blocks of the configuration ask for: blocks with the same options share one. */
+  readonly #recorders: Kept<LeaseRecorder> = new Map()
   readonly #threaded = new ThreadedLeases()
   readonly #checked = new Set<string>()
   #closing: Promise<void> | undefined
@@ -81,8 +88,9 @@ export class LeaseProvider implements AsyncDisposable {
     factories: Readonly<Record<string, LeaseFactory>> = {},
     environment: LeaseEnvironment = {},
   ) {
-    checkOptionNames('LeaseProvider', environment, { clock: true, logger: true, random: true })
-    const { clock = systemClock, logger = defaultLogger, random } = environment
+    checkOptionNames('LeaseProvider', environment, { clock: true, logger: true, random: true, recorder: true })
+    const { clock = systemClock, logger = defaultLogger, random, recorder } = environment
+    if (recorder !== undefined) toEngineRecorder(recorder)
     if (typeof config !== 'object' || config === null) {
       throw new LeaseConfigurationError(`config must be a configuration or a plain object, not ${shownValue(config)}`)
     }
@@ -94,6 +102,7 @@ export class LeaseProvider implements AsyncDisposable {
     )
     this.#logger = logger
     this.#random = random
+    this.#recorder = recorder
   }
 
   /**
@@ -162,10 +171,11 @@ export class LeaseProvider implements AsyncDisposable {
     checkLeaseName(name)
     checkConfigPath(configPath, details)
     const what = `the store of '${configPath}'`
-    const { lease, settings } = await this.#makeInTime(what, configPath, details, optionKeys)
+    const { lease, settings, recorder } = await this.#makeInTime(what, configPath, details, optionKeys)
     this.#checkOpen(details)
     if (isStoreLease(lease)) {
-      return { store: lease.store, settings, clock: this.#clock, logger: this.#logger, random: this.#random }
+      const [clock, logger, random] = [this.#clock, this.#logger, this.#random]
+      return { store: lease.store, settings, clock, logger, random, recorder }
     }
     throw new LeaseConfigurationError(
       `the lease-class of '${configPath}' makes leases without a store: name one of a provider, such as @leasehold/redis`,
@@ -206,12 +216,13 @@ export class LeaseProvider implements AsyncDisposable {
     this.#warnOfUnknownKeys(name, configPath, factory, optionKeys)
     const settings = toLeaseSettings(name, owner, block)
     if (settings.selfFence !== undefined) await loadFence()
+    const recorder = await this.#recorderOf(block)
     const make: LeaseFactory = hasHeartbeatThread(block, configPath)
       ? (own, context) => this.#threaded.create(own, factory, this.#factories, file, context)
       : factory
-    const made: unknown = await this.#call(make, settings, configPath, details)
+    const made: unknown = await this.#call(make, settings, configPath, details, recorder)
     const missing = missingMethods(made)
-    if (missing.length === 0) return { lease: made as Lease, settings }
+    if (missing.length === 0) return { lease: made as Lease, settings, recorder }
     const lacks = typeof made === 'object' && made !== null ? ` without ${missing.join(', ')}` : ''
     throw new LeaseConfigurationError(
       `the lease-class of '${configPath}' made ${shownValue(made)}${lacks}, which is no Lease: it must return an object ` +
@@ -220,13 +231,27 @@ export class LeaseProvider implements AsyncDisposable {
     )
   }
 
-  async #call(factory: LeaseFactory, settings: LeaseSettings, configPath: string, details: MadeFor): Promise<unknown> {
+  /** The recorder that the block asks for; else the one of the provider. */
+  #recorderOf(block: LeaseBlock): Promise<LeaseRecorder> | LeaseRecorder | undefined {
+    const options = recorderFrom(block)
+    if (options === undefined) return this.#recorder
+    return this.#keep(this.#recorders, JSON.stringify(options), () => loadRecorder(options))
+  }
+
+  async #call(
+    factory: LeaseFactory,
+    settings: LeaseSettings,
+    configPath: string,
+    details: MadeFor,
+    recorder: LeaseRecorder | undefined,
+  ): Promise<unknown> {
     try {
       return await factory(settings, {
         configPath,
         clock: this.#clock,
         logger: this.#logger,
         random: this.#random,
+        recorder,
         share: (key, open) => this.#share(key, open, details),
       })
     } catch (error) {

@@ -26,6 +26,7 @@ export const createLeaseOptionNames: OptionNames<CreateLeaseOptions> = {
   clock: true,
   logger: true,
   random: true,
+  recorder: true,
   parent: true,
 }
 
@@ -53,7 +54,7 @@ export function leaseParts(maker: string, name: string, options: CreateLeaseOpti
   checkOptionNames(maker, options, createLeaseOptionNames, { leaseName: name })
   const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy, objective } = options
   const { owner, maxHold, childGrace, selfFence, unresponsiveAfter } = options
-  const { clock, logger, random, parent } = options
+  const { clock, logger, random, recorder, parent } = options
   // All properties are required here, so that the compiler reports a forgotten option.
   const durations: Required<TimeoutOptions> = {
     heartbeatTimeout,
@@ -62,7 +63,7 @@ export function leaseParts(maker: string, name: string, options: CreateLeaseOpti
     strategy,
     objective,
   }
-  const environment: Required<StoreLeaseEnvironment> = { clock, logger, random, parent }
+  const environment: Required<StoreLeaseEnvironment> = { clock, logger, random, recorder, parent }
   const timeouts = new TimeoutSettings(durations)
   const settings: Required<Omit<LeaseSettingsOptions, 'retryInterval' | 'options'>> = {
     name,

@@ -21,6 +21,7 @@ const environmentNames: OptionNames<StoreLeaseEnvironment & LeaseFactoryContext>
   clock: true,
   logger: true,
   random: true,
+  recorder: true,
   parent: true,
   // Factories pass their context on.
   configPath: true,

@@ -1,0 +1,1 @@
+export { type FlightRecorderOptions, flightRecorder } from './flight-recorder.js'

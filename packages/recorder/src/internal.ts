@@ -1,0 +1,13 @@
+// For the other packages of this repository, of the same version. Nothing here is a part of the API.
+export { codeOf } from './encoding.js'
+export { FlightRecorder, type FlightRecorderOptions, type RecorderSurroundings } from './flight-recorder.js'
+export type { MachineEvent, ProcessReadings } from './machine-watch.js'
+export {
+  type RecordedEvent,
+  type RecordedLeaseHistory,
+  type Recording,
+  RecordingError,
+  readRecording,
+} from './read-recording.js'
+export type { WriteReason } from './recording-text.js'
+export { type Replay, replay } from './replay.js'

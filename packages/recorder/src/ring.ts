@@ -1,0 +1,126 @@
+import type { EngineEffect, EngineEvent, EngineState, LeaseRules } from '@leasehold/core/internal'
+import type { MachineEvent } from './machine-watch.js'
+import type { Readings } from './reading-context.js'
+
+/** The numbers of an entry: the instant, the suspended time, the flags with the number of draws, and the draws. */
+const WIDTH = 8
+const FIRST_DRAW = 3
+
+/** The first two bits are the flags. */
+const FLAG_BITS = 4
+
+/** One event of a lease, and what the transition function read. */
+export interface LeaseEntry {
+  readonly at: number
+  /** The number of the lease in this recorder. */
+  readonly lease: number
+  readonly event: EngineEvent
+  readonly before: EngineState
+  readonly rules: LeaseRules
+  readonly effects: readonly EngineEffect[]
+  readonly readings: Readings
+}
+
+/** An event of the machine. */
+export interface MachineEntry {
+  readonly at: number
+  readonly machine: MachineEvent
+}
+
+export type RingEntry = LeaseEntry | MachineEntry
+
+/** The last entries, in memory of a fixed size: the numbers in one array, the rest by reference to what exists anyway. */
+export class Ring {
+  readonly #size: number
+  readonly #numbers: Float64Array
+  readonly #leases: Int32Array
+  readonly #events: (EngineEvent | MachineEvent)[]
+  readonly #befores: (EngineState | undefined)[]
+  readonly #rules: (LeaseRules | undefined)[]
+  readonly #effects: (readonly EngineEffect[] | undefined)[]
+  /** The draws of the few entries that have more than a slot has room for. */
+  readonly #more = new Map<number, readonly number[]>()
+  #next = 0
+  #count = 0
+
+  constructor(size: number) {
+    this.#size = size
+    this.#numbers = new Float64Array(size * WIDTH)
+    this.#leases = new Int32Array(size)
+    this.#events = []
+    this.#befores = []
+    this.#rules = []
+    this.#effects = []
+  }
+
+  /** How many entries were overwritten. */
+  get overwritten(): number {
+    return Math.max(0, this.#count - this.#size)
+  }
+
+  pushLease(
+    lease: number,
+    at: number,
+    event: EngineEvent,
+    before: EngineState,
+    rules: LeaseRules,
+    effects: readonly EngineEffect[],
+    { suspended, flags, draws, count }: Readings,
+  ): void {
+    const slot = this.#take(at)
+    this.#leases[slot] = lease
+    this.#events[slot] = event
+    this.#befores[slot] = before
+    this.#rules[slot] = rules
+    this.#effects[slot] = effects
+    const numbers = this.#numbers
+    const first = slot * WIDTH
+    numbers[first + 1] = suspended
+    numbers[first + 2] = flags + FLAG_BITS * count
+    if (count > WIDTH - FIRST_DRAW) this.#more.set(slot, [...draws.slice(0, count)])
+    else for (let draw = 0; draw < count; draw += 1) numbers[first + FIRST_DRAW + draw] = draws[draw] as number
+  }
+
+  pushMachine(at: number, event: MachineEvent): void {
+    const slot = this.#take(at)
+    this.#leases[slot] = -1
+    this.#events[slot] = event
+    this.#befores[slot] = undefined
+    this.#rules[slot] = undefined
+    this.#effects[slot] = undefined
+  }
+
+  /** In the order in which they came. */
+  *entries(): Generator<RingEntry> {
+    const kept = Math.min(this.#count, this.#size)
+    for (let age = kept; age > 0; age -= 1) yield this.#at((this.#next - age + this.#size) % this.#size)
+  }
+
+  #take(at: number): number {
+    const slot = this.#next
+    this.#next = slot + 1 === this.#size ? 0 : slot + 1
+    this.#count += 1
+    this.#numbers[slot * WIDTH] = at
+    if (this.#more.size > 0) this.#more.delete(slot)
+    return slot
+  }
+
+  #at(slot: number): RingEntry {
+    const first = slot * WIDTH
+    const [at = 0, suspended = 0, packed = 0] = this.#numbers.subarray(first, first + FIRST_DRAW)
+    const lease = this.#leases[slot] ?? -1
+    if (lease < 0) return { at, machine: this.#events[slot] as MachineEvent }
+    const count = Math.floor(packed / FLAG_BITS)
+    const start = first + FIRST_DRAW
+    const draws = this.#more.get(slot) ?? this.#numbers.slice(start, start + count)
+    return {
+      at,
+      lease,
+      event: this.#events[slot] as EngineEvent,
+      before: this.#befores[slot] as EngineState,
+      rules: this.#rules[slot] as LeaseRules,
+      effects: this.#effects[slot] ?? [],
+      readings: { suspended, flags: packed % FLAG_BITS, draws, count },
+    }
+  }
+}
