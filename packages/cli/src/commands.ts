@@ -15,6 +15,7 @@ export const commands: readonly Command[] = [
   command(declared.migrate, async () => (await import('./commands/migrate.js')).migrateStore),
   command(declared.config, async () => (await import('./commands/config.js')).printConfig),
   command(declared.advise, async () => (await import('./commands/advise.js')).printAdvice),
+  command(declared.explain, async () => (await import('./commands/explain.js')).explainLosses),
   command(declared.completion, async () => (await import('./commands/completion.js')).printCompletion),
 ]
 

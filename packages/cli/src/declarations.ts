@@ -308,6 +308,24 @@ export const advise = declareCommand({
   ],
 })
 
+export const explain = declareCommand({
+  name: 'explain',
+  summary: 'Say why a lease was lost, from flight recordings',
+  details:
+    'Reads the files that the recorders of @leasehold/recorder wrote, of one process or several: why each lease was lost, who ' +
+    'held it when, and how close it was. The exit code is 1 if a replay of the decisions differs from the recording.',
+  operands: [{ name: 'FILE', description: 'A recording', repeated: true }],
+  options: {
+    lease: { type: 'text', value: 'NAME', description: 'Only this lease' },
+    svg: { type: 'text', value: 'FILE', completes: 'file', description: 'Draw it to this file' },
+    output: answerOptions.output,
+  },
+  examples: [
+    { line: 'leasehold explain recordings/a-lost.rec', description: 'one process' },
+    { line: 'leasehold explain a.rec b.rec --svg night.svg', description: 'with a drawing' },
+  ],
+})
+
 export const completion = declareCommand({
   name: 'completion',
   summary: 'Print the completions for a shell',

@@ -9,6 +9,8 @@ export const exitCodes = {
   no: 1,
   /** EX_USAGE: the command line is wrong. */
   usage: 64,
+  /** EX_DATAERR: a file that was given is not what it should be. */
+  unreadable: 65,
   /** EX_UNAVAILABLE: the store cannot be reached, or does not answer in time. The outcome may be unknown. */
   unreachable: 69,
   /** EX_SOFTWARE: a fault of `leasehold` itself. */

@@ -22,6 +22,7 @@ export function failureOf(error: unknown): { readonly message: string; readonly 
   if (error instanceof UsageError) return { message, exitCode: exitCodes.usage }
   if (error instanceof WatchdogError) return { message, exitCode: exitCodes.system }
   if (error instanceof LeaseError) return { message: inCommands(message), exitCode: codes[error.code] }
+  if (error instanceof Error && error.name === 'RecordingError') return { message, exitCode: exitCodes.unreadable }
   // An error of a configuration file: of another package, whose class need not be loaded to recognise it.
   if (error instanceof Error && /^Config\w*Error$/.test(error.name))
     return { message: shownLines(error.message), exitCode: exitCodes.configuration }

@@ -9,5 +9,5 @@ export {
   RecordingError,
   readRecording,
 } from './read-recording.js'
-export type { WriteReason } from './recording-text.js'
-export { type Replay, replay } from './replay.js'
+export type { RecordingHeader, WriteReason } from './recording-text.js'
+export { effectsOf, type Replay, replay } from './replay.js'

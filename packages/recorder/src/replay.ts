@@ -1,4 +1,4 @@
-import { type EventContext, transition } from '@leasehold/core/internal'
+import { type EngineEffect, transition } from '@leasehold/core/internal'
 import { encode } from './encoding.js'
 import type { RecordedEvent, Recording } from './read-recording.js'
 import { RecordedContext } from './reading-context.js'
@@ -25,13 +25,23 @@ export function replay(recordings: readonly Recording[]): Replay {
   return { events, difference }
 }
 
+/** What the engine was asked to do after an event. */
+export function effectsOf(recorded: RecordedEvent): readonly EngineEffect[] {
+  return recorded.effects.length === 0 ? [] : decideAgain(recorded).effects
+}
+
+function decideAgain(recorded: RecordedEvent): ReturnType<typeof transition> {
+  const { at, event, before, rules, draws } = recorded
+  const context = new RecordedContext(rules, at, { ...recorded, draws: [...draws], count: draws.length })
+  return transition(before, event, context)
+}
+
 function isSame(recorded: RecordedEvent): boolean {
-  const { at, event, before, after, rules, effects, draws } = recorded
-  const context: EventContext = new RecordedContext(rules, at, { ...recorded, draws: [...draws], count: draws.length })
   try {
-    const next = transition(before, event, context)
-    const types = next.effects.map(({ type }) => type)
-    return shown(next.state) === shown(after) && String(types) === String(effects)
+    const { state, effects } = decideAgain(recorded)
+    return (
+      shown(state) === shown(recorded.after) && String(effects.map(({ type }) => type)) === String(recorded.effects)
+    )
   } catch {
     return false
   }

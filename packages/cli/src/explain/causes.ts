@@ -1,0 +1,30 @@
+/** The causes of a loss that `explain` can name. */
+export type Cause =
+  | 'busy-loop'
+  | 'collection'
+  | 'stopped'
+  | 'suspended'
+  | 'cut'
+  | 'slow-store'
+  | 'store-clock-step'
+  | 'record-gone'
+  | 'break'
+  | 'store-failover'
+  | 'credentials'
+  | 'crash'
+  | 'shared-owner'
+  | 'taken'
+  | 'max-hold'
+  | 'parent-lost'
+  | 'unresponsive'
+  | 'closed'
+  | 'unknown'
+
+/** Why a lease ended without a release. */
+export interface Finding {
+  readonly cause: Cause
+  /** The end of a sentence: `because …`, without a full stop. */
+  readonly because: string
+  /** The id of the process that has to be looked at; absent where the store, the network or an operator is the cause. */
+  readonly process?: string
+}
