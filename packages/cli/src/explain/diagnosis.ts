@@ -1,3 +1,5 @@
+import type { LeaseRecord } from '@leasehold/core'
+import type { EngineEvent } from '@leasehold/core/internal'
 import { codeOf, type MachineEvent } from '@leasehold/recorder/internal'
 import { durationText } from '../duration-text.js'
 import type { Finding } from './causes.js'
@@ -99,11 +101,16 @@ function sharedOwner({ lease, others, process }: Case, owner: string | undefined
 
 /** Another owner has it although the validity was not over. */
 function early(one: Case, token: bigint): Finding {
+  const sights = sightsOf(one)
+  const { grantId } = one.loss.hold.grant
+  const states = sights.filter((record) => record.grantId === grantId).map(({ state }) => state)
+  if (states.includes('breaking') || states.includes('broken')) return broken(one)
   const next = nextGrant(one, token)
-  if (next?.hadRecord === true) return clockStep
   if (next?.hadRecord === false) return recordGone
-  const { holder } = Object(Object(one.loss.event.event).outcome) as { holder?: { fencingToken?: bigint } }
-  const isJump = holder?.fencingToken !== undefined && holder.fencingToken > token + 1n
+  const ahead = storeRanAhead(one, sights)
+  if (ahead !== undefined) return ahead > LEAST_STEP ? clockStep : broken(one)
+  if (next?.hadRecord === true) return clockStep
+  const isJump = sights.some((record) => record.fencingToken > token + 1n)
   if (isJump) return recordGone
   return {
     cause: 'taken',
@@ -111,6 +118,40 @@ function early(one: Case, token: bigint): Finding {
       'the store gave it to another owner although it was valid: its record was removed, or the clock of the store was set ' +
       'forward. A recording of the other owner would tell which',
   }
+}
+
+/** By how much the clock of a store has to run ahead to count as set, in milliseconds. */
+const LEAST_STEP = 1_000
+
+/**
+ * By how much the clock of the store ran ahead while the grant was held, at least; `undefined` if no record shows it. Both
+ * times are compared on the clock of the store, and on the one of the holder: the clocks of others do not matter.
+ */
+function storeRanAhead({ loss, lease }: Case, sights: readonly LeaseRecord[]): number | undefined {
+  const { hold, at } = loss
+  const own = sights.find(({ grantId, grantedAt }) => grantId === hold.grant.grantId && grantedAt !== undefined)
+  const answer = recordsIn(loss.event.event).find(
+    ({ owner, grantId }) => grantId !== hold.grant.grantId || owner !== lease.owner,
+  )
+  if (own?.grantedAt === undefined || answer?.grantedAt === undefined || hold.isWhole !== true) return undefined
+  return answer.grantedAt - own.grantedAt - (at - hold.from)
+}
+
+/** All records of the name that the answers of the store showed to any process. */
+function sightsOf({ process, others, lease }: Case): readonly LeaseRecord[] {
+  return [process, ...others].flatMap(({ leases }) =>
+    leases
+      .filter(({ name }) => name === lease.name)
+      .flatMap(({ events }) => events.flatMap(({ event }) => recordsIn(event))),
+  )
+}
+
+function recordsIn(event: EngineEvent): readonly LeaseRecord[] {
+  const { holder, record = holder } = Object('outcome' in event ? event.outcome : event) as {
+    readonly holder?: LeaseRecord
+    readonly record?: LeaseRecord
+  }
+  return record === undefined ? [] : [record]
 }
 
 function nextGrant({ others, lease }: Case, token: bigint): LeaseStory['holds'][number] | undefined {

@@ -49,6 +49,8 @@ export interface StoreCallStory {
 export interface Hold {
   readonly grant: Grant
   readonly from: number
+  /** Whether the recording has its beginning. */
+  readonly isWhole?: boolean
   to?: number
   end?: 'lost' | 'released'
   /** When the last confirmed request was sent, and when the validity ended. */
@@ -68,7 +70,7 @@ export interface Loss {
 /** The stories of the processes that wrote these files. Several files of one process are put together. */
 export function processStories(recordings: readonly Recording[]): readonly ProcessStory[] {
   const byProcess = grouped(recordings, ({ header }) => `${header.process.host} ${header.process.id}`)
-  return [...byProcess].map(([id, files]) => {
+  return [...byProcess.values()].map((files) => {
     const sorted = files.toSorted((one, other) => one.header.at - other.header.at)
     const last = sorted.at(-1) as Recording
     // One clock for the process: the wall clock as the last file has it.
@@ -90,7 +92,15 @@ export function processStories(recordings: readonly Recording[]): readonly Proce
     )
     const { pid, host } = last.header.process
     const words = sorted.flatMap((file) => file.words)
-    return { id, label: `pid ${pid} on ${host}`, header: last.header, leases, machine, words, shift: 0 }
+    return {
+      id: last.header.process.id,
+      label: `pid ${pid} on ${host}`,
+      header: last.header,
+      leases,
+      machine,
+      words,
+      shift: 0,
+    }
   })
 }
 
@@ -161,7 +171,14 @@ function followHolds(holds: Hold[], recorded: RecordedEvent, wallOf: (at: number
       const { grant, confirmedAt, validUntil } = after
       // A recording may begin in the middle of a hold.
       const from = before.phase === 'acquiring' ? wallOf(confirmedAt) : wall
-      holds.push({ grant, from, confirmedAt: wallOf(confirmedAt), validUntil: wallOf(validUntil), ...hadRecord })
+      holds.push({
+        grant,
+        from,
+        confirmedAt: wallOf(confirmedAt),
+        validUntil: wallOf(validUntil),
+        isWhole: before.phase === 'acquiring',
+        ...hadRecord,
+      })
       return
     }
     known.confirmedAt = wallOf(after.confirmedAt)

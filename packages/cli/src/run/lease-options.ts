@@ -15,6 +15,7 @@ export const notOnCommandLine: Readonly<
   clock: 'an object: leasehold has the clock of the machine',
   logger: 'an object: leasehold writes to standard error',
   random: 'a function',
+  recorder: 'an object: a program records its own leases',
   parent: 'an object of the program that holds the parent',
 }
 
