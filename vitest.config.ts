@@ -33,6 +33,7 @@ const servers = [
 const long = [
   'packages/actor/test/{heartbeat-thread,linear,schedules}.test.ts',
   'packages/cli/test/{binary,run}/**/*.test.ts',
+  'packages/cli/test/explain/{faults,processes}.test.ts',
   'packages/config/test/hostile.test.ts',
   'packages/heartbeat-thread/test/published/*.test.ts',
   'packages/heartbeat-thread/test/{heartbeat-thread,laws,processes}.test.ts',

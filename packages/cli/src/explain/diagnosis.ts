@@ -58,8 +58,8 @@ export function diagnose(process: ProcessStory, lease: LeaseStory, loss: Loss, a
 const recordGone: Finding = {
   cause: 'record-gone',
   because:
-    'its record was gone from the store although it was valid: the key was deleted, evicted, or flushed. Look for an ' +
-    'eviction policy, a manual delete, or a flush',
+    'its record was gone from the store although it was valid: the key was deleted, evicted, or lost in a restart. Look for ' +
+    'an eviction policy, a delete by hand, or a flush',
 }
 
 const clockStep: Finding = {
@@ -162,17 +162,29 @@ function nextGrant({ others, lease }: Case, token: bigint): LeaseStory['holds'][
     .sort((one, other) => (one.grant.fencingToken < other.grant.fencingToken ? -1 : 1))[0]
 }
 
-/** The connection broke for several processes, or for this one just before the record was gone. */
+/** The store did not answer for a while, to this process or to another, and then the record was gone. */
 function failover(one: Case): Finding | undefined {
-  const own = one.calls.filter(isOutage).length
-  const all = one.others.filter((other) => callsDuring(other, one).some(isOutage)).length
-  if (own === 0 && all === 0) return undefined
+  const isOut = isOutOfReach(one.calls, one) || one.others.some((other) => isOutOfReach(callsDuring(other, one), one))
+  if (!isOut || nextGrant(one, one.loss.hold.grant.fencingToken)?.hadRecord === true) return undefined
   return {
     cause: 'store-failover',
     because:
       'the store failed over, or was restarted: calls failed, and when it answered again it did not know the grant. A replica ' +
       'may lack the last writes',
   }
+}
+
+/** Whether calls failed one after the other for at least half of the time limit of a call: a reset connection is no outage. */
+function isOutOfReach(calls: readonly StoreCallStory[], { lease }: Case): boolean {
+  let since: number | undefined
+  return calls.some((call) => {
+    if (!isOutage(call)) {
+      since = undefined
+      return false
+    }
+    since ??= call.sentAt
+    return (call.endedAt ?? call.sentAt) - since >= lease.rules.operationTimeout / 2
+  })
 }
 
 /** The validity ran out. */
@@ -277,8 +289,10 @@ function unanswered(one: Case): Finding | undefined {
   const answered = seen.filter((call) => call.outcome === 'answered')
   const slow = seen.filter(isSlow)
   if (ownSlow > 0 || (slow.length > 0 && slow.length >= answered.length / 2)) return slowStore(one, seen)
-  if (answered.length > 0 && answered.length >= seen.length / 2) return cut(one, failed, true)
-  if (seen.length > 0) return storeDown
+  // Clocks that are not aligned well must not make a store look well that was down.
+  if (during.some((calls) => isOutOfReach(calls, one))) return storeDown
+  const middle = ((failed[0]?.sentAt ?? one.from) + one.to) / 2
+  if (answered.some(({ sentAt }) => sentAt >= middle)) return cut(one, failed, true)
   return failed.some(isOutageOfServer) ? storeDown : cut(one, failed, false)
 }
 
@@ -312,13 +326,17 @@ function cut({ process }: Case, failed: readonly StoreCallStory[], isProven: boo
   return { cause: 'cut', because, process: process.id }
 }
 
-/** The calls of another process in the time of the case. Those that began in it, and could have ended in it. */
+/** The calls of another process in the time of the case, as the clock of the case has them. */
 function callsDuring(other: ProcessStory, { process, from, to, lease }: Case): readonly StoreCallStory[] {
-  const move = process.shift - other.shift
-  return callsOf(other, lease.name).filter(
-    ({ sentAt, endedAt, outcome }) =>
-      sentAt >= from + move && sentAt <= to + move && (outcome !== 'pending' || endedAt !== undefined),
-  )
+  const ahead = process.shift - other.shift
+  return callsOf(other, lease.name)
+    .map((call) => ({
+      ...call,
+      sentAt: call.sentAt - ahead,
+      ...(call.endedAt !== undefined && { endedAt: call.endedAt - ahead }),
+      ...(call.answeredLateAt !== undefined && { answeredLateAt: call.answeredLateAt - ahead }),
+    }))
+    .filter(({ sentAt, outcome }) => sentAt >= from && sentAt <= to && outcome !== 'pending')
 }
 
 function callsOf(process: ProcessStory, name: string): readonly StoreCallStory[] {
