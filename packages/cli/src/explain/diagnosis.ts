@@ -49,8 +49,8 @@ export function diagnose(process: ProcessStory, lease: LeaseStory, loss: Loss, a
     case 'taken':
       return sharedOwner(one, owner) ?? failover(one) ?? early(one, grant.fencingToken)
     default:
-      // A store that refuses the renewal says so by its own clock.
-      if (loss.event.event.type === 'renew-answer') return failover(one) ?? clockStep
+      // A store that refuses the renewal of a valid grant counts by another clock.
+      if (loss.event.event.type === 'renew-answer' && loss.at < loss.hold.validUntil) return failover(one) ?? clockStep
       return expired(one)
   }
 }

@@ -83,15 +83,18 @@ function holdersText(processes: readonly ProcessStory[], name: string, token: bi
   const holds = holdsOf(processes, name)
   const own = holds.find(({ hold }) => hold.grant.fencingToken === token)
   const next = holds.find(({ hold }) => hold.grant.fencingToken > token)
+  // The right to act ends with the validity, even if the holder notices the loss later.
+  const end = own === undefined ? undefined : Math.min(own.hold.to ?? own.hold.validUntil, own.hold.validUntil)
+  const to = own === undefined || end === undefined ? undefined : end + own.process.shift
   const held =
-    own === undefined
+    own === undefined || to === undefined
       ? `The grant with the fencing token ${token} is in no recording`
-      : `'${own.owner}' held it from ${clockText(own.hold.from + own.process.shift)} with the fencing token ${token}`
+      : `'${own.owner}' held it from ${clockText(own.hold.from + own.process.shift)} to ${clockText(to)} with the fencing token ${token}`
   if (next === undefined) return `${held}; no recording shows a later holder.`
   const from = next.hold.from + next.process.shift
-  const to = own?.hold.to === undefined ? undefined : own.hold.to + own.process.shift
   const gap = to === undefined ? '' : gapText(from - to)
-  return `${held}; ${gap}'${next.owner}' (${next.process.label}) had it from ${clockText(from)} with the token ${next.hold.grant.fencingToken}.`
+  const nextHolder = `'${next.owner}' (${next.process.label})`
+  return `${held}; ${gap}${nextHolder} had it from ${clockText(from)} with the token ${next.hold.grant.fencingToken}.`
 }
 
 function gapText(gap: number): string {
