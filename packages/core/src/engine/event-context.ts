@@ -1,5 +1,6 @@
 import type { GrantOrigin } from '../channels/messages.js'
 import type { LeaseEnvironment } from '../lease/lease-environment.js'
+import type { LeaseRecorder } from '../lease/lease-recorder.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
 import { planHeartbeat } from '../settings/planned-heartbeat.js'
 import type { HeartbeatPlan } from '../settings/renewal-strategy.js'
@@ -13,7 +14,6 @@ import type { EngineEffect } from './engine-effect.js'
 import type { GrantKeeper, SharedDeadline } from './grant-keeper.js'
 import { handedOver, originOf, type SeenHolder, seenHolder } from './grant-origin.js'
 import { groupOf, type LeaseGroup } from './lease-group.js'
-import { type EngineRecorder, toEngineRecorder } from './lease-recorder.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
 
 /** The rules of the lease, and the time and random numbers of an event: the transition function itself reads no clock. */
@@ -54,7 +54,7 @@ export interface EngineEnvironment {
   /** Numbers from 0 to 1, 1 excluded: for jitter. */
   readonly random: () => number
   /** Records the decisions of the lease; `undefined` unless the user gave a recorder. */
-  readonly recorder?: EngineRecorder | undefined
+  readonly recorder?: LeaseRecorder | undefined
   /** The lease under which this one stands, if there is one. */
   readonly parent?: EngineParent | undefined
   /** Renews the grants while this thread is blocked; `undefined` if the store has no keeper. */
@@ -81,7 +81,7 @@ export function guardEnvironment(
         userClock: clock,
         random: random === undefined ? systemRandom : guardRandom(random, report),
       }
-  return recorder === undefined ? guarded : { ...guarded, recorder: toEngineRecorder(recorder) }
+  return recorder === undefined ? guarded : { ...guarded, recorder }
 }
 
 /**

@@ -1,5 +1,6 @@
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { shownValue } from '../errors/shown-value.js'
+import type { LeaseRecorder } from '../lease/lease-recorder.js'
 import type { Clock } from '../time/clock.js'
 import { loadForSetting } from '../user-code/load-package.js'
 import type { Transition } from './engine-effect.js'
@@ -11,12 +12,6 @@ import { transition } from './transition.js'
 
 /** In the global registry, so that all copies of this package share it. */
 export const recordLease = Symbol.for('@leasehold/core/recordLease')
-
-/** Keeps the last decisions of the leases of a process in memory: `flightRecorder` of `@leasehold/recorder` makes it. */
-export interface LeaseRecorder {
-  /** Writes all that is in memory to a file, and returns its path. Throws the error of the file system. */
-  write(): string
-}
 
 /** A recorder, as an engine uses it. */
 export interface EngineRecorder extends LeaseRecorder {
@@ -43,7 +38,7 @@ export function decider(
   rules: LeaseRules,
   state: () => EngineState,
 ): typeof transition {
-  const recording = recorder?.[recordLease]({ rules, clock: userClock, state })
+  const recording = recorder && toEngineRecorder(recorder)[recordLease]({ rules, clock: userClock, state })
   return recording === undefined ? transition : (...decision) => recording.transition(...decision)
 }
 

@@ -1,7 +1,7 @@
-import type { LeaseRecorder } from '../engine/lease-recorder.js'
 import type { Clock } from '../time/clock.js'
 import type { Logger } from '../user-code/logger.js'
 import type { LeaseFactoryContext } from './lease-factory.js'
+import type { LeaseRecorder } from './lease-recorder.js'
 
 export interface LeaseEnvironment {
   /** The machine's clock unless given. */

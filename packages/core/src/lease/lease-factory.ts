@@ -1,9 +1,9 @@
-import type { LeaseRecorder } from '../engine/lease-recorder.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import type { Clock } from '../time/clock.js'
 import type { Logger } from '../user-code/logger.js'
 import type { Lease } from './lease.js'
+import type { LeaseRecorder } from './lease-recorder.js'
 
 /** The context that a `LeaseProvider` gives a factory, beside the settings. */
 export interface LeaseFactoryContext {
