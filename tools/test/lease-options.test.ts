@@ -11,6 +11,7 @@ import {
   MemoryLeaseStore,
   StoreLease,
 } from '@leasehold/core'
+import { type LeaseRecording, recordLease, transition } from '@leasehold/core/internal'
 import type { ProviderOptions } from '@leasehold/core/store-kit'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -83,6 +84,19 @@ const probes: Readonly<Record<keyof CreateLeaseOptions, Probe>> = {
     // The first heartbeat is planned a little later.
     await clock.advance(1_000)
     expect(drawn).toBeGreaterThan(0)
+  },
+  recorder: async (make) => {
+    const events: string[] = []
+    const recording: LeaseRecording = {
+      transition: (state, event, context) => {
+        events.push(event.type)
+        return transition(state, event, context)
+      },
+    }
+    const recorder = { write: () => '', [recordLease]: () => recording }
+    const lease = await make({ recorder })
+    await lease.acquire()
+    expect(events).toContain('acquire')
   },
   parent: async (make) => {
     const parent = createLease(new MemoryLeaseStore(), 'parent')

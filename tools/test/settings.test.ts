@@ -47,7 +47,7 @@ describe('a duration of a configuration', () => {
 
 describe('reference.conf', () => {
   it('of core has all settings of the engine, and so has the table in the docs', () => {
-    const keys = [...Object.values(settingKeys), 'heartbeat-thread'].sort()
+    const keys = [...Object.values(settingKeys), 'heartbeat-thread', 'recorder'].sort()
     expect(keysIn(reference(join(root, 'packages/core')), 'leasehold.lease')).toEqual(keys)
     expect(column('docs/reference/settings.md', 2)).toEqual(expect.arrayContaining(keys))
     expect(column('docs/reference/settings.md', 1)).toEqual(expect.arrayContaining(Object.keys(settingKeys)))

@@ -154,7 +154,7 @@ export class FlightRecorder implements EngineRecorder {
     const { state, effects } = next
     // A look that finds nothing to do is no decision. A stale answer is evidence.
     if (state === before && effects.length === 0 && event.type === 'tick') return next
-    this.#ring.pushLease(number, now, event, before, context.rules, effects, reading)
+    this.#ring.pushLease(number, now, event, before, state, context.rules, effects, reading)
     if ((before.phase === 'idle') !== (state.phase === 'idle')) this.#engage(state.phase !== 'idle')
     if (effects.length > 0 && effects.some(isLoss)) this.#onLoss(number)
     return next

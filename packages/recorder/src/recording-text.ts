@@ -1,6 +1,6 @@
 import type { EngineState, LeaseRules } from '@leasehold/core/internal'
 import { encode } from './encoding.js'
-import type { RingEntry } from './ring.js'
+import { beforeHeartbeat, type RingEntry } from './ring.js'
 
 /** The version of the format. A reader of a smaller version refuses the file. */
 export const VERSION = 1
@@ -49,13 +49,17 @@ export function recordingText(
   const kept = [...entries].filter((entry) => 'machine' in entry || known.has(entry.lease))
   // The state after an event is the one before the next event of the lease.
   const afters: EngineState[] = []
+  const befores: EngineState[] = []
   const states = new Map(leases.map(({ lease, state }) => [lease, state]))
   for (let place = kept.length - 1; place >= 0; place -= 1) {
     const entry = kept[place]
     if (entry === undefined || 'machine' in entry) continue
     const after = states.get(entry.lease)
-    if (after !== undefined) afters[place] = after
-    states.set(entry.lease, entry.before)
+    if (after === undefined) continue
+    const before = entry.before ?? beforeHeartbeat(entry, after)
+    afters[place] = after
+    befores[place] = before
+    states.set(entry.lease, before)
   }
   for (const { lease, rules } of leases) line({ lease, rules: plainRules(rules), state: states.get(lease) })
   const rulesOf = new Map(leases.map(({ lease, rules }) => [lease, rules]))
@@ -64,7 +68,8 @@ export function recordingText(
       line({ at: entry.at, machine: entry.machine })
       return
     }
-    const { at, lease, event, before, effects, rules, readings } = entry
+    const before = befores[place]
+    const { at, lease, event, effects, rules, readings } = entry
     const { suspended, flags, draws, count } = readings
     const after = afters[place]
     const isChanged = rules !== rulesOf.get(lease)

@@ -2,9 +2,14 @@ import type { EngineEffect, EngineEvent, EngineState, LeaseRules } from '@leaseh
 import type { MachineEvent } from './machine-watch.js'
 import type { Readings } from './reading-context.js'
 
-/** The numbers of an entry: the instant, the suspended time, the flags with the number of draws, and the draws. */
-const WIDTH = 8
+/**
+ * The numbers of an entry: the instant, the suspended time, the flags with the number of draws, the draws, and the numbers of
+ * the state before a heartbeat was confirmed.
+ */
+const WIDTH = 14
 const FIRST_DRAW = 3
+const FIRST_STATE = 8
+const MOST_DRAWS = FIRST_STATE - FIRST_DRAW
 
 /** The first two bits are the flags. */
 const FLAG_BITS = 4
@@ -15,9 +20,12 @@ export interface LeaseEntry {
   /** The number of the lease in this recorder. */
   readonly lease: number
   readonly event: EngineEvent
-  readonly before: EngineState
+  /** `undefined` for an ordinary heartbeat: `beforeHeartbeat` makes it from the state after it. */
+  readonly before: EngineState | undefined
+  /** The numbers of the state before, where a heartbeat was confirmed. */
+  readonly numbers: ArrayLike<number>
   readonly rules: LeaseRules
-  readonly effects: readonly EngineEffect[]
+  readonly effects: readonly Pick<EngineEffect, 'type'>[]
   readonly readings: Readings
 }
 
@@ -63,6 +71,7 @@ export class Ring {
     at: number,
     event: EngineEvent,
     before: EngineState,
+    after: EngineState,
     rules: LeaseRules,
     effects: readonly EngineEffect[],
     { suspended, flags, draws, count }: Readings,
@@ -70,14 +79,29 @@ export class Ring {
     const slot = this.#take(at)
     this.#leases[slot] = lease
     this.#events[slot] = event
-    this.#befores[slot] = before
     this.#rules[slot] = rules
-    this.#effects[slot] = effects
     const numbers = this.#numbers
     const first = slot * WIDTH
+    // To keep the states of 100,000 heartbeats would cost more than to make them.
+    if (isOrdinary(before, after, effects)) {
+      this.#befores[slot] = undefined
+      this.#effects[slot] = undefined
+      if (before.call !== undefined) {
+        const { confirmedAt, validUntil, suspended: counted, heartbeatAt, attemptTimeout, call } = before
+        numbers[first + FIRST_STATE] = confirmedAt
+        numbers[first + FIRST_STATE + 1] = validUntil
+        numbers[first + FIRST_STATE + 2] = counted
+        numbers[first + FIRST_STATE + 3] = heartbeatAt
+        numbers[first + FIRST_STATE + 4] = attemptTimeout
+        numbers[first + FIRST_STATE + 5] = call.limitAt
+      }
+    } else {
+      this.#befores[slot] = before
+      this.#effects[slot] = effects
+    }
     numbers[first + 1] = suspended
     numbers[first + 2] = flags + FLAG_BITS * count
-    if (count > WIDTH - FIRST_DRAW) this.#more.set(slot, [...draws.slice(0, count)])
+    if (count > MOST_DRAWS) this.#more.set(slot, [...draws.slice(0, count)])
     else for (let draw = 0; draw < count; draw += 1) numbers[first + FIRST_DRAW + draw] = draws[draw] as number
   }
 
@@ -117,10 +141,38 @@ export class Ring {
       at,
       lease,
       event: this.#events[slot] as EngineEvent,
-      before: this.#befores[slot] as EngineState,
+      before: this.#befores[slot],
+      numbers: this.#numbers.slice(first + FIRST_STATE, first + WIDTH),
       rules: this.#rules[slot] as LeaseRules,
-      effects: this.#effects[slot] ?? [],
+      effects: this.#effects[slot] ?? (this.#befores[slot] ? [] : ordinary(this.#events[slot]?.type)),
       readings: { suspended, flags: packed % FLAG_BITS, draws, count },
     }
   }
+}
+
+type HeldState = Extract<EngineState, { readonly phase: 'held' | 'jeopardy' }>
+
+/** Whether a heartbeat was sent, or was confirmed, and nothing else happened: its state before follows from the one after it. */
+function isOrdinary(before: EngineState, after: EngineState, effects: readonly EngineEffect[]): before is HeldState {
+  if (before.phase !== 'held' || after.phase !== 'held' || effects.length !== 1) return false
+  if (before.update !== undefined || before.changed !== undefined || before.hasOtherTtl !== undefined) return false
+  if (before.failures > 0 || before.failure !== undefined || before.grant !== after.grant) return false
+  if (before.call === undefined) return after.call?.method === 'renew' && after.op === before.op + 1
+  const { method, isOverdue } = before.call
+  if (method !== 'renew' || isOverdue !== undefined || after.call !== undefined || after.op !== before.op) return false
+  return effects[0]?.type === 'renewed' && after.holdUntil === before.holdUntil && after.hasStray === before.hasStray
+}
+
+function ordinary(event: string | undefined): readonly Pick<EngineEffect, 'type'>[] {
+  return [{ type: event === 'confirmed' || event === 'renew-answer' ? 'renewed' : 'call' }]
+}
+
+/** The state before an ordinary heartbeat was sent or confirmed. */
+export function beforeHeartbeat({ numbers }: LeaseEntry, after: EngineState): EngineState {
+  if (after.phase !== 'held') return after
+  if (after.call !== undefined) return { ...after, op: after.op - 1, call: undefined }
+  const [confirmedAt = 0, validUntil = 0, suspended = 0, heartbeatAt = 0, attemptTimeout = 0, limitAt = 0] =
+    Array.from(numbers)
+  const call = { method: 'renew', sentAt: after.confirmedAt, limitAt } as const
+  return { ...after, confirmedAt, validUntil, suspended, heartbeatAt, attemptTimeout, call }
 }
