@@ -153,13 +153,17 @@ function requiredOptions({ options }: DeclaredFactory): object {
 }
 
 /** A provider with a block for the factory, and with one option where a configuration has it. */
-function configured(factory: LeaseFactory, { clock, logger, random, ...settings }: CreateLeaseOptions): LeaseProvider {
+function configured(
+  factory: LeaseFactory,
+  { clock, logger, random, recorder, ...settings }: CreateLeaseOptions,
+): LeaseProvider {
   const entries = Object.entries(settings).map(([name, value]) => [
     settingKeys[name as keyof typeof settingKeys],
     value,
   ])
   const block = { ...requiredOptions(factory), ...Object.fromEntries(entries), 'lease-class': 'under-test' }
-  const environment = { ...(clock && { clock }), ...(random && { random }), logger: logger ?? quiet }
+  const given = { ...(clock && { clock }), ...(random && { random }), ...(recorder && { recorder }) }
+  const environment = { ...given, logger: logger ?? quiet }
   return new LeaseProvider({ under: { test: block } }, { 'under-test': factory }, environment)
 }
 

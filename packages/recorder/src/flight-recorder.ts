@@ -156,7 +156,7 @@ export class FlightRecorder implements EngineRecorder {
     if (state === before && effects.length === 0 && event.type === 'tick') return next
     this.#ring.pushLease(number, now, event, before, state, context.rules, effects, reading)
     if ((before.phase === 'idle') !== (state.phase === 'idle')) this.#engage(state.phase !== 'idle')
-    if (effects.length > 0 && effects.some(isLoss)) this.#onLoss(number)
+    if (state.phase === 'idle' && effects.some(isLoss)) this.#onLoss(number)
     return next
   }
 

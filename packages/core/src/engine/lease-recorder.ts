@@ -27,9 +27,10 @@ export interface RecordedLease {
   readonly state: () => EngineState
 }
 
-/** Calls the transition function for the events of one lease, and records what it decided by. Must not throw. */
+/** Calls the transition function for the events of one lease, and records what it decided by. */
 export interface LeaseRecording {
-  transition(state: EngineState, event: EngineEvent, context: EventContext): Transition
+  /** Called without `this`. Must not throw. */
+  readonly transition: (state: EngineState, event: EngineEvent, context: EventContext) => Transition
 }
 
 /** The transition function of a lease; with a recorder, what it decides is recorded. */
@@ -39,7 +40,7 @@ export function decider(
   state: () => EngineState,
 ): typeof transition {
   const recording = recorder && toEngineRecorder(recorder)[recordLease]({ rules, clock: userClock, state })
-  return recording === undefined ? transition : (...decision) => recording.transition(...decision)
+  return recording === undefined ? transition : recording.transition
 }
 
 /** Throws a `LeaseConfigurationError` if this is no recorder. */
