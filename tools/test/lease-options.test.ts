@@ -202,9 +202,10 @@ const flags = new Map(
 /** A lease of `leasehold run`, with options of its command line, and those of a configuration as the settings. */
 async function leaseOfRun(words: readonly string[], { clock, logger, random: _, ...given }: CreateLeaseOptions) {
   const factory: LeaseFactory = () => createLease(new MemoryLeaseStore(), 'job')
-  const { settings } = await configured(factory, given).getStore('job', 'under.test')
+  const { settings, recorder } = await configured(factory, given).getStore('job', 'under.test')
   const { options } = parseInvocation(run, ['job', ...words, '--', 'true'])
-  return createLease(new MemoryLeaseStore(), 'job', leaseOptions(settings, options, { clock, logger: logger ?? quiet }))
+  const environment = { clock, logger: logger ?? quiet, recorder }
+  return createLease(new MemoryLeaseStore(), 'job', leaseOptions(settings, options, environment))
 }
 
 describe('leasehold run', () => {

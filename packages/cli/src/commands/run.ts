@@ -65,10 +65,10 @@ async function underLease(
   const { clock, env } = terminal
   const { signals, notices } = attendants
   await using opened = await openStore(options, name, terminal)
-  const { store, settings } = opened
+  const { store, settings, recorder } = opened
   // During a wait, the notice says why it waits: a warning would say it once more.
   const logger = loggerWith((line, level) => (level === 'warning' && waiting.isActive ? undefined : notices.say(line)))
-  const ofLease = leaseOptions(settings, options, { clock, logger })
+  const ofLease = leaseOptions(settings, options, { clock, logger, recorder })
   const timeouts = new TimeoutSettings(ofLease)
   const times = endTimesOf(timeouts, options['kill-after'], name)
   const place = new QueuePlace(store, name, timeouts.heartbeatTimeout, clock)

@@ -15,7 +15,7 @@ export const notOnCommandLine: Readonly<
   clock: 'an object: leasehold has the clock of the machine',
   logger: 'an object: leasehold writes to standard error',
   random: 'a function',
-  recorder: 'an object: a program records its own leases',
+  recorder: 'a block of a configuration: recorder { folder = … }',
   parent: 'an object of the program that holds the parent',
 }
 
@@ -23,7 +23,7 @@ export const notOnCommandLine: Readonly<
 export function leaseOptions(
   settings: LeaseSettings,
   options: RunOptions,
-  environment: Pick<CreateLeaseOptions, 'clock' | 'logger'>,
+  environment: Pick<CreateLeaseOptions, 'clock' | 'logger' | 'recorder'>,
 ): CreateLeaseOptions & { readonly owner: string } {
   const { heartbeatTimeout, heartbeatInterval, operationTimeout, strategy, objective, ...others } =
     leaseOptionsOf(settings)
