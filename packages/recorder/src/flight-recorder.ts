@@ -19,11 +19,12 @@ import {
   transition,
 } from '@leasehold/core/internal'
 import { checkOptionNames } from '@leasehold/core/store-kit'
+import { LastWords } from './last-words.js'
 import { MachineWatch, type ProcessReadings } from './machine-watch.js'
 import { processReadings } from './process-readings.js'
 import { ReadingContext } from './reading-context.js'
 import { FORMAT, type KnownLease, recordingText, VERSION, type WriteReason } from './recording-text.js'
-import { Ring } from './ring.js'
+import { Ring, type RingEntry } from './ring.js'
 
 /** The entries of a ring: enough for some minutes of a hundred leases. */
 const DEFAULT_SIZE = 20_000
@@ -71,6 +72,8 @@ export interface RecorderSurroundings {
   readonly identity: { readonly id: string; readonly pid: number; readonly host: string; readonly node: string }
   /** Writes a file, and returns its path. */
   readonly write: (text: string, reason: WriteReason) => string
+  /** Where the thread of a self-fence writes; absent where there is none. */
+  readonly lastWordsPath?: string
 }
 
 interface Recorded extends RecordedLease {
@@ -91,6 +94,7 @@ export class FlightRecorder implements EngineRecorder {
   #isPlanned = false
   #writtenAt = Number.NEGATIVE_INFINITY
   #files = 0
+  #lastWords: LastWords | undefined
 
   constructor(options: FlightRecorderOptions, around?: RecorderSurroundings) {
     const names = { folder: true, size: true, signal: true, metadata: true } as const
@@ -116,14 +120,24 @@ export class FlightRecorder implements EngineRecorder {
         'a recorder records leases of one clock: make another for leases of another clock',
       )
     }
-    this.#watch ??= new MachineWatch(lease.clock, this.#around.process, (at, event) =>
-      this.#ring.pushMachine(at, event),
+    this.#watch ??= new MachineWatch(
+      lease.clock,
+      this.#around.process,
+      (at, event) => this.#ring.pushMachine(at, event),
+      (wall, cpu) => this.#lastWords?.look(wall, cpu),
     )
     const recorded: Recorded = { ...lease, number: this.#leases.length }
     this.#leases.push(recorded)
     return {
       transition: (state, event, context) => this.#transition(recorded, state, event, context),
     }
+  }
+
+  /** For the thread of a self-fence: made for the first lease that has one. */
+  get lastWords(): SharedArrayBuffer | undefined {
+    if (this.#around.lastWordsPath === undefined) return undefined
+    this.#lastWords ??= new LastWords(this.#around.lastWordsPath)
+    return this.#lastWords.memory
   }
 
   write(): string {
@@ -156,8 +170,15 @@ export class FlightRecorder implements EngineRecorder {
     if (state === before && effects.length === 0 && event.type === 'tick') return next
     this.#ring.pushLease(number, now, event, before, state, context.rules, effects, reading)
     if ((before.phase === 'idle') !== (state.phase === 'idle')) this.#engage(state.phase !== 'idle')
+    if (this.#lastWords !== undefined && isHeld(before) !== isHeld(state)) queueMicrotask(() => this.#note())
     if (state.phase === 'idle' && effects.some(isLoss)) this.#onLoss(number)
     return next
+  }
+
+  /** Notes the leases that are held now: the thread of a self-fence cannot ask. */
+  #note(): void {
+    const held = this.#leases.filter((lease) => isHeld(lease.state())).slice(0, MOST_LEASES)
+    this.#lastWords?.note(this.#text('self-fence', held, []))
   }
 
   #engage(isEngaged: boolean): void {
@@ -189,6 +210,10 @@ export class FlightRecorder implements EngineRecorder {
     const at = this.#clock?.now() ?? 0
     this.#watch?.catchUp(at)
     this.#writtenAt = at
+    return this.#around.write(this.#text(reason, leases, this.#ring.entries(), exitCode), reason)
+  }
+
+  #text(reason: WriteReason, leases: readonly Recorded[], entries: Iterable<RingEntry>, exitCode?: number): string {
     const known: KnownLease[] = leases.map((lease) => ({
       lease: lease.number,
       rules: lease.rules,
@@ -198,13 +223,13 @@ export class FlightRecorder implements EngineRecorder {
       format: FORMAT,
       version: VERSION,
       reason,
-      at,
+      at: this.#clock?.now() ?? 0,
       wall: this.#clock?.wall?.() ?? 0,
       process: this.#around.identity,
       overwritten: this.#ring.overwritten,
       exitCode,
     } as const
-    return this.#around.write(recordingText(header, known, this.#ring.entries(), this.#keepMetadata), reason)
+    return recordingText(header, known, entries, this.#keepMetadata)
   }
 }
 
@@ -228,5 +253,7 @@ function surroundings(folder: string): RecorderSurroundings {
     renameSync(`${path}.part`, path)
     return path
   }
-  return { process: processReadings, identity, write }
+  mkdirSync(folder, { recursive: true })
+  const lastWordsPath = join(folder, `${identity.host}-${identity.pid}-${identity.id.slice(0, 8)}-self-fence.rec`)
+  return { process: processReadings, identity, write, lastWordsPath }
 }

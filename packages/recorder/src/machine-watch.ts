@@ -32,6 +32,7 @@ export class MachineWatch {
   readonly #clock: Clock
   readonly #process: ProcessReadings
   readonly #onEvent: (at: number, event: MachineEvent) => void
+  readonly #onLook: (wall: number, cpu: number) => void
   #cancel: (() => void) | undefined
   #stopCollections: (() => void) | undefined
   #lookedAt = 0
@@ -39,10 +40,17 @@ export class MachineWatch {
   #suspended = 0
   #wallAhead = 0
 
-  constructor(clock: Clock, process: ProcessReadings, onEvent: (at: number, event: MachineEvent) => void) {
+  /** `onLook`: the event loop turns now; with the wall clock, and the processor time so far. */
+  constructor(
+    clock: Clock,
+    process: ProcessReadings,
+    onEvent: (at: number, event: MachineEvent) => void,
+    onLook: (wall: number, cpu: number) => void,
+  ) {
     this.#clock = clock
     this.#process = process
     this.#onEvent = onEvent
+    this.#onLook = onLook
   }
 
   start(): void {
@@ -92,5 +100,6 @@ export class MachineWatch {
     this.#cpu = this.#process.cpu()
     this.#suspended = this.#clock.suspended?.() ?? 0
     this.#wallAhead = (this.#clock.wall?.() ?? now) - now
+    this.#onLook(now + this.#wallAhead, this.#cpu)
   }
 }

@@ -25,6 +25,8 @@ export interface RecordedEvent {
 
 export interface RecordedLeaseHistory {
   readonly rules: LeaseRules
+  /** After the last event. */
+  readonly state: EngineState
   readonly events: readonly RecordedEvent[]
 }
 
@@ -131,7 +133,7 @@ function toRecording(header: RecordingHeader, lines: readonly Line[]): Recording
       known.state = after
     } else throw new Error('it has a line of an unknown kind')
   }
-  const histories = [...leases.values()].map(({ rules, events }) => ({ rules, events }))
+  const histories = [...leases.values()].map(({ rules, state, events }) => ({ rules, state, events }))
   return { header, leases: histories, machine, words }
 }
 

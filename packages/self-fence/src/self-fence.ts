@@ -7,7 +7,13 @@ import { type DeadlineKeeper, Watchdog } from './watchdog.js'
 const watchdog = new Watchdog()
 
 /** The fence of a lease. `onEnded`: the thread that ends the process has ended by itself. */
-export function createFence(mode: SelfFenceMode, ttl: number, onEnded: () => void): ProcessFence {
+export function createFence(
+  mode: SelfFenceMode,
+  ttl: number,
+  onEnded: () => void,
+  lastWords?: SharedArrayBuffer,
+): ProcessFence {
+  watchdog.lastWords ??= lastWords
   return new SelfFence(mode, ttl, onEnded, watchdog)
 }
 

@@ -20,6 +20,12 @@ export type Cause =
   | 'closed'
   | 'unknown'
 
+/**
+ * How much of a time without a turn of the event loop a process uses the processor, if it runs code: on a busy machine it gets a
+ * part only, and a stopped process gets nothing.
+ */
+export const BUSY_PART = 0.2
+
 /** Why a lease ended without a release. */
 export interface Finding {
   readonly cause: Cause

@@ -2,7 +2,7 @@ import type { LeaseRecord } from '@leasehold/core'
 import type { EngineEvent } from '@leasehold/core/internal'
 import { codeOf, type MachineEvent } from '@leasehold/recorder/internal'
 import { durationText } from '../duration-text.js'
-import type { Finding } from './causes.js'
+import { BUSY_PART, type Finding } from './causes.js'
 import type { LeaseStory, Loss, ProcessStory, StoreCallStory } from './process-story.js'
 
 type Stall = Extract<MachineEvent, { readonly type: 'stall' }>
@@ -257,7 +257,7 @@ function stallCause(one: Case, at: number, { duration, cpu, suspended: asleep }:
       process: process.id,
     }
   }
-  if (cpu >= duration / 2) {
+  if (cpu >= duration * BUSY_PART) {
     return {
       cause: 'busy-loop',
       because:

@@ -5,6 +5,7 @@ import type { Finding } from './causes.js'
 import { type Disappearance, disappearances, holdsOf } from './crashes.js'
 import { diagnose } from './diagnosis.js'
 import { type LeaseStory, type Loss, type ProcessStory, processStories } from './process-story.js'
+import { fencedHolds } from './self-fences.js'
 
 /** Why one grant ended. */
 export interface Verdict {
@@ -29,7 +30,11 @@ export interface Explanation {
 export function explain(recordings: readonly Recording[], name?: string): Explanation {
   const processes = processStories(recordings)
   alignClocks(processes)
-  const verdicts = [...lossVerdicts(processes), ...crashVerdicts(processes)]
+  const fenced = fenceVerdicts(recordings, processes)
+  const isFenced = ({ lease, token }: Verdict): boolean =>
+    fenced.some((verdict) => verdict.lease === lease && verdict.token === token)
+  const ended = [...lossVerdicts(processes), ...crashVerdicts(processes)].filter((verdict) => !isFenced(verdict))
+  const verdicts = [...fenced, ...ended]
     .filter(({ lease }) => name === undefined || lease === name)
     .sort((one, other) => one.at - other.at)
   return { processes, verdicts, replay: replay(recordings) }
@@ -68,6 +73,16 @@ function crashVerdicts(processes: readonly ProcessStory[]): readonly Verdict[] {
       finding,
       sentences: [why, holdersText(processes, name, token), goneText(gone)],
     }
+  })
+}
+
+function fenceVerdicts(recordings: readonly Recording[], processes: readonly ProcessStory[]): readonly Verdict[] {
+  return fencedHolds(recordings, processes).map(({ process, name, owner, token, at, silentSince, finding }) => {
+    const end = clockText(at + process.shift)
+    const why = `The lease '${name}' of '${owner}' (${process.label}) ended at ${end} because ${finding.because}.`
+    const close = `Its event loop was last seen to turn at ${clockText(silentSince + process.shift)}, and the process was ended before anyone else could be granted.`
+    const sentences = [why, holdersText(processes, name, token), close] as const
+    return { lease: name, owner, token, at: at + process.shift, finding, sentences }
   })
 }
 

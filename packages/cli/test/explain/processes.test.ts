@@ -93,4 +93,16 @@ describe('the recordings of processes', () => {
     ])
     expect(verdicts[0]?.sentences[0]).toContain('exited with the code 3')
   }, 60_000)
+
+  it('say what the holder did when its self-fence ended it', async () => {
+    const fleet = new Fleet()
+    const holder = await fleet.start('fenced', 'fenced')
+    await eventually('its end', async () => holder.signalCode === 'SIGKILL')
+    expect(fleet.files('self-fence').length).toBe(1)
+    const { verdicts } = fleet.explain()
+    expect(verdicts.map(({ owner, finding }) => ({ owner, cause: finding.cause }))).toEqual([
+      { owner: 'fenced', cause: 'busy-loop' },
+    ])
+    expect(verdicts[0]?.sentences[0]).toMatch(/its event loop did not turn for .* until its self-fence ended it/)
+  }, 60_000)
 })

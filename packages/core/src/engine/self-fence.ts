@@ -6,8 +6,10 @@ import type { LeaseSettings } from '../settings/lease-settings.js'
 import type { Clock } from '../time/clock.js'
 import { systemClock } from '../time/system-clock.js'
 import { loadForSetting } from '../user-code/load-package.js'
+import type { EngineEnvironment } from './event-context.js'
 import { detailsOf } from './failures.js'
 import type { SharedDeadline } from './grant-keeper.js'
+import { toEngineRecorder } from './lease-recorder.js'
 import type { LeaseRules } from './lease-rules.js'
 
 /** Ends the process if it does not acknowledge the loss of a grant of one lease in time. */
@@ -25,8 +27,16 @@ export interface ProcessFence {
   acknowledge(work: Promise<void> | undefined): void
 }
 
-/** Makes the fence of one lease. `onEnded`: the thread that ends the process has ended by itself. */
-export type FenceMaker = (mode: SelfFenceMode, ttl: number, onEnded: () => void) => ProcessFence
+/**
+ * Makes the fence of one lease. `onEnded`: the thread that ends the process has ended by itself. `lastWords`: the thread writes
+ * them to a file first.
+ */
+export type FenceMaker = (
+  mode: SelfFenceMode,
+  ttl: number,
+  onEnded: () => void,
+  lastWords?: SharedArrayBuffer,
+) => ProcessFence
 
 /** The maker of fences, once `@leasehold/self-fence` was loaded. */
 const provided: { make?: FenceMaker } = {}
@@ -49,24 +59,31 @@ export class LeaseFence {
   readonly #mode: SelfFenceMode
   readonly #rules: LeaseRules
   readonly #onEnded: () => void
+  readonly #lastWords: SharedArrayBuffer | undefined
   #fence: ProcessFence | undefined
 
   /** The fence of a lease, if its settings ask for one. `onEnded`: the thread that ends the process has ended by itself. */
   static of(
     { selfFence }: LeaseSettings,
     rules: LeaseRules,
-    clock: Clock,
+    { clock, recorder }: Pick<EngineEnvironment, 'clock' | 'recorder'>,
     onEnded: () => void,
   ): LeaseFence | undefined {
     if (selfFence === undefined) return undefined
     checkProcess(rules, clock)
-    return new LeaseFence(selfFence, rules, onEnded)
+    return new LeaseFence(selfFence, rules, onEnded, recorder && toEngineRecorder(recorder).lastWords)
   }
 
-  private constructor(mode: SelfFenceMode, rules: LeaseRules, onEnded: () => void) {
+  private constructor(
+    mode: SelfFenceMode,
+    rules: LeaseRules,
+    onEnded: () => void,
+    lastWords: SharedArrayBuffer | undefined,
+  ) {
     this.#mode = mode
     this.#rules = rules
     this.#onEnded = onEnded
+    this.#lastWords = lastWords
   }
 
   /** Starts the thread; `undefined` if it runs. Rejects with a `LeaseUnavailableError` if it cannot be started. */
@@ -89,7 +106,7 @@ export class LeaseFence {
   }
 
   #make(make: FenceMaker): void {
-    this.#fence ??= make(this.#mode, this.#rules.ttl, this.#onEnded)
+    this.#fence ??= make(this.#mode, this.#rules.ttl, this.#onEnded, this.#lastWords)
   }
 
   async #load(): Promise<void> {

@@ -117,7 +117,7 @@ export class StoreLease extends Lease {
     const setDeadline: EngineEnvironment['setDeadline'] = (validUntil) => this.#fence?.arm(validUntil)
     const fenced = settings.selfFence === undefined ? parented : { ...parented, workUnder, setDeadline }
     this.#engine = createEngine(settings, store, fenced, this)
-    this.#fence = LeaseFence.of(settings, this.#engine.rules, this.#clock, () => {
+    this.#fence = LeaseFence.of(settings, this.#engine.rules, guarded, () => {
       this.#log('error', 'the thread of selfFence has ended')
       this.#engine.dispatch({ type: 'end', reason: 'closed' })
     })

@@ -3,6 +3,7 @@ import { createLease } from '@leasehold/core'
 import { machineTime } from '@leasehold/core/store-kit'
 import { LocalLeaseStore } from '@leasehold/local'
 import { flightRecorder } from '@leasehold/recorder'
+import '@leasehold/self-fence'
 
 const [folder = '', recordings = '', owner = '', fault = ''] = process.argv.slice(2)
 
@@ -11,7 +12,13 @@ process.stdin.on('end', () => process.exit(9)).resume()
 
 const recorder = flightRecorder({ folder: recordings, signal: 'SIGUSR2' })
 const store = new LocalLeaseStore({ folder })
-const lease = createLease(store, 'report', { owner, heartbeatTimeout: 2_000, operationTimeout: 300, recorder })
+const lease = createLease(store, 'report', {
+  owner,
+  heartbeatTimeout: 2_000,
+  operationTimeout: 300,
+  recorder,
+  ...(fault === 'fenced' && { selfFence: 'kill' }),
+})
 
 lease.on('lost', ({ reason }) => process.stdout.write(`lost ${reason}\n`))
 await lease.acquire({ wait: Number.POSITIVE_INFINITY })
@@ -23,5 +30,5 @@ function parse(duration: number): void {
   while (machineTime() < end);
 }
 
-if (fault === 'busy') setImmediate(parse, 4_000)
+if (fault === 'busy' || fault === 'fenced') setImmediate(parse, 4_000)
 if (fault === 'crash') setImmediate(() => process.exit(3))
