@@ -11,8 +11,11 @@ const FIRST_DRAW = 3
 const FIRST_STATE = 8
 const MOST_DRAWS = FIRST_STATE - FIRST_DRAW
 
-/** The first two bits are the flags. */
-const FLAG_BITS = 4
+/** The first two bits are the flags of the readings, and the next two the kind of an ordinary heartbeat. */
+const READ_BITS = 4
+const ORDINARY = 4
+const CONFIRMED = 8
+const FLAG_BITS = 16
 
 /** One event of a lease, and what the transition function read. */
 export interface LeaseEntry {
@@ -78,15 +81,15 @@ export class Ring {
   ): void {
     const slot = this.#take(at)
     this.#leases[slot] = lease
-    this.#events[slot] = event
     this.#rules[slot] = rules
     const numbers = this.#numbers
     const first = slot * WIDTH
+    let kind = 0
     // To keep the states of 100,000 heartbeats would cost more than to make them.
-    if (isOrdinary(before, after, effects)) {
-      this.#befores[slot] = undefined
-      this.#effects[slot] = undefined
+    if (isOrdinary(event, before, after, effects)) {
+      kind = ORDINARY
       if (before.call !== undefined) {
+        kind += CONFIRMED
         const { confirmedAt, validUntil, suspended: counted, heartbeatAt, attemptTimeout, call } = before
         numbers[first + FIRST_STATE] = confirmedAt
         numbers[first + FIRST_STATE + 1] = validUntil
@@ -96,11 +99,12 @@ export class Ring {
         numbers[first + FIRST_STATE + 5] = call.limitAt
       }
     } else {
+      this.#events[slot] = event
       this.#befores[slot] = before
       this.#effects[slot] = effects
     }
     numbers[first + 1] = suspended
-    numbers[first + 2] = flags + FLAG_BITS * count
+    numbers[first + 2] = flags + kind + FLAG_BITS * count
     if (count > MOST_DRAWS) this.#more.set(slot, [...draws.slice(0, count)])
     else for (let draw = 0; draw < count; draw += 1) numbers[first + FIRST_DRAW + draw] = draws[draw] as number
   }
@@ -135,17 +139,19 @@ export class Ring {
     const lease = this.#leases[slot] ?? -1
     if (lease < 0) return { at, machine: this.#events[slot] as MachineEvent }
     const count = Math.floor(packed / FLAG_BITS)
+    const isOrdinary = (packed & ORDINARY) !== 0
+    const isConfirmed = (packed & CONFIRMED) !== 0
     const start = first + FIRST_DRAW
     const draws = this.#more.get(slot) ?? this.#numbers.slice(start, start + count)
     return {
       at,
       lease,
-      event: this.#events[slot] as EngineEvent,
-      before: this.#befores[slot],
+      event: isOrdinary ? { type: isConfirmed ? 'confirmed' : 'tick' } : (this.#events[slot] as EngineEvent),
+      before: isOrdinary ? undefined : this.#befores[slot],
       numbers: this.#numbers.slice(first + FIRST_STATE, first + WIDTH),
       rules: this.#rules[slot] as LeaseRules,
-      effects: this.#effects[slot] ?? (this.#befores[slot] ? [] : ordinary(this.#events[slot]?.type)),
-      readings: { suspended, flags: packed % FLAG_BITS, draws, count },
+      effects: isOrdinary ? [{ type: isConfirmed ? 'renewed' : 'call' }] : (this.#effects[slot] ?? []),
+      readings: { suspended, flags: packed % READ_BITS, draws, count },
     }
   }
 }
@@ -153,7 +159,13 @@ export class Ring {
 type HeldState = Extract<EngineState, { readonly phase: 'held' | 'jeopardy' }>
 
 /** Whether a heartbeat was sent, or was confirmed, and nothing else happened: its state before follows from the one after it. */
-function isOrdinary(before: EngineState, after: EngineState, effects: readonly EngineEffect[]): before is HeldState {
+function isOrdinary(
+  { type }: EngineEvent,
+  before: EngineState,
+  after: EngineState,
+  effects: readonly EngineEffect[],
+): before is HeldState {
+  if (type !== 'tick' && type !== 'confirmed') return false
   if (before.phase !== 'held' || after.phase !== 'held' || effects.length !== 1) return false
   if (before.update !== undefined || before.changed !== undefined || before.hasOtherTtl !== undefined) return false
   if (before.failures > 0 || before.failure !== undefined || before.grant !== after.grant) return false
@@ -161,10 +173,6 @@ function isOrdinary(before: EngineState, after: EngineState, effects: readonly E
   const { method, isOverdue } = before.call
   if (method !== 'renew' || isOverdue !== undefined || after.call !== undefined || after.op !== before.op) return false
   return effects[0]?.type === 'renewed' && after.holdUntil === before.holdUntil && after.hasStray === before.hasStray
-}
-
-function ordinary(event: string | undefined): readonly Pick<EngineEffect, 'type'>[] {
-  return [{ type: event === 'confirmed' || event === 'renew-answer' ? 'renewed' : 'call' }]
 }
 
 /** The state before an ordinary heartbeat was sent or confirmed. */
