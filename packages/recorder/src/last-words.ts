@@ -1,13 +1,15 @@
+import { machineTime } from '@leasehold/core/store-kit'
+
 /** The memory for the text, in bytes: a longer one is not written. */
 const SIZE = 65_536
-const HEAD = 24
+const HEAD = 32
 
 /** What the thread of a self-fence writes before it ends the process: the main thread may hang then. */
 export class LastWords {
   readonly memory = new SharedArrayBuffer(SIZE)
   readonly #path: string
-  readonly #look = new Float64Array(this.memory, 0, 2)
-  readonly #sizes = new Int32Array(this.memory, 16, 2)
+  readonly #look = new Float64Array(this.memory, 0, 3)
+  readonly #sizes = new Int32Array(this.memory, 24, 2)
 
   constructor(path: string) {
     this.#path = path
@@ -17,6 +19,7 @@ export class LastWords {
   look(wall: number, cpu: number): void {
     this.#look[0] = wall
     this.#look[1] = cpu
+    this.#look[2] = machineTime()
   }
 
   /** The recording to write, without the events: the thread adds its own line, and the last one. */

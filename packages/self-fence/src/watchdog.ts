@@ -138,12 +138,12 @@ export class Watchdog implements DeadlineKeeper {
 const PROGRAM = `const { workerData } = require('node:worker_threads')
 function sayLastWords() {
   const { lastWords } = workerData
-  const [length, lines] = lastWords ? new Int32Array(lastWords, 16, 2) : [0]
+  const [length, lines] = lastWords ? new Int32Array(lastWords, 24, 2) : [0]
   if (length === 0) return
-  const [silentSince, used] = new Float64Array(lastWords, 0, 2)
-  const [path, ...text] = Buffer.from(lastWords, 24, length).toString().split('\\n')
+  const [silentSince, used, lookedAt] = new Float64Array(lastWords, 0, 3)
+  const [path, ...text] = Buffer.from(lastWords, 32, length).toString().split('\\n')
   const { user, system } = process.cpuUsage()
-  const words = { endedAt: Date.now(), silentSince, cpu: (user + system) / 1000 - used }
+  const words = { endedAt: silentSince + Number(process.hrtime.bigint()) / 1e6 - lookedAt, silentSince, cpu: (user + system) / 1000 - used }
   const all = [...text, JSON.stringify({ words }), JSON.stringify({ end: lines + 2 }), '']
   require('node:fs').writeFileSync(path, all.join('\\n'), { mode: 0o600 })
 }

@@ -16,9 +16,9 @@ export const recordLease = Symbol.for('@leasehold/core/recordLease')
 /** A recorder, as an engine uses it. */
 export interface EngineRecorder extends LeaseRecorder {
   /**
-   * What the thread of a self-fence writes to a file before it ends the process: two numbers (when the event loop was last
-   * seen to turn, on the wall clock in milliseconds, and the processor time until then), the length of the text and the number
-   * of its lines (32 bits each), and the text. Its first line is the path.
+   * What the thread of a self-fence writes to a file before it ends the process: three numbers (when the event loop was last
+   * seen to turn, on the wall clock in milliseconds, the processor time until then, and the instant of `machineTime`), the length
+   * of the text and the number of its lines (32 bits each), and the text. Its first line is the path.
    */
   readonly lastWords?: SharedArrayBuffer | undefined
   /** Begins to record a lease. Throws a `LeaseConfigurationError` if it records leases of another clock. */
