@@ -1,5 +1,6 @@
 /** The cost of a recorder for 100,000 held leases: the processor time of the process, with and without it, in turns. */
-import { createLease, type LeaseRecorder, MemoryLeaseStore, systemClock } from '@leasehold/core'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createLease, type LeaseRecorder, MemoryLeaseStore } from '@leasehold/core'
 import { flightRecorder } from '@leasehold/recorder'
 
 const [leases = '100000', seconds = '30', rounds = '2'] = process.argv.slice(2)
@@ -11,22 +12,12 @@ async function measure(recorder: LeaseRecorder | undefined): Promise<number> {
   )
   for (const lease of held) await lease.acquire()
   // The first heartbeats come early and at random.
-  await new Promise<void>((done) => void keptTimer(15_000, done))
+  await sleep(15_000)
   const { user, system } = process.cpuUsage()
-  await new Promise<void>((done) => void keptTimer(Number(seconds) * 1_000, done))
+  await sleep(Number(seconds) * 1_000)
   const used = process.cpuUsage({ user, system })
   for (const lease of held) await lease.release()
   return (used.user + used.system) / 1_000 / Number(seconds) / 10
-}
-
-/** The timers of the clock do not keep the process alive. */
-function keptTimer(delay: number, done: () => void): void {
-  const keep = new MessageChannel()
-  keep.port1.onmessage = () => {}
-  systemClock.schedule(delay, () => {
-    keep.port1.close()
-    done()
-  })
 }
 
 for (let round = 0; round < Number(rounds); round += 1) {

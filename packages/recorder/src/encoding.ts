@@ -11,7 +11,7 @@ interface Tagged {
 }
 
 /** An error, as a recording has it. */
-export interface RecordedError {
+interface RecordedError {
   readonly name: string
   readonly message: string
   readonly code?: string | undefined

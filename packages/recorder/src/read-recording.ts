@@ -39,7 +39,7 @@ export interface Recording {
 }
 
 /** The line of the thread that ended the process, in a recording that it wrote itself. Milliseconds of the wall clock. */
-export interface LastWords {
+interface LastWords {
   readonly endedAt: number
   readonly silentSince: number
   readonly cpu: number

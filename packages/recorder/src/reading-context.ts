@@ -1,7 +1,7 @@
 import type { EventContext, LeaseRules } from '@leasehold/core/internal'
 
-export const PARENT_LOST = 1
-export const UNRESPONSIVE = 2
+const PARENT_LOST = 1
+const UNRESPONSIVE = 2
 
 /** The values that the transition function read for one event, beside the instant and the rules. */
 export interface Readings {

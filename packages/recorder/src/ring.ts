@@ -33,7 +33,7 @@ export interface LeaseEntry {
 }
 
 /** An event of the machine. */
-export interface MachineEntry {
+interface MachineEntry {
   readonly at: number
   readonly machine: MachineEvent
 }

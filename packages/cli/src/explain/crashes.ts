@@ -3,7 +3,7 @@ import type { RecordedEvent } from '@leasehold/recorder/internal'
 import { durationText } from '../duration-text.js'
 import type { Finding } from './causes.js'
 import { grouped } from './grouped.js'
-import type { ProcessStory } from './process-story.js'
+import type { Hold, ProcessStory } from './process-story.js'
 
 /** How far the end of a ttl may be off, in milliseconds, for the record to count as not renewed. */
 const TOLERANCE = 500
@@ -83,8 +83,15 @@ function disappearance(
   return { ...base, finding: { cause: 'crash', because, process: id } }
 }
 
+/** A hold of a lease by one of the processes. */
+interface HoldOf {
+  readonly process: ProcessStory
+  readonly owner: string
+  readonly hold: Hold
+}
+
 /** The holds of a lease, in the order of their tokens. */
-export function holdsOf(processes: readonly ProcessStory[], name: string) {
+export function holdsOf(processes: readonly ProcessStory[], name: string): HoldOf[] {
   const all = processes.flatMap((process) =>
     process.leases
       .filter((lease) => lease.name === name)
@@ -92,6 +99,6 @@ export function holdsOf(processes: readonly ProcessStory[], name: string) {
   )
   const distinct = [...grouped(all, ({ process, hold }) => `${process.id} ${hold.grant.grantId}`).values()]
   return distinct
-    .map(([first]) => first as (typeof all)[number])
+    .map(([first]) => first as HoldOf)
     .sort((one, other) => (one.hold.grant.fencingToken < other.hold.grant.fencingToken ? -1 : 1))
 }

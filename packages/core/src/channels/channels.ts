@@ -25,7 +25,7 @@ export class Publisher<Name extends keyof LeaseChannels> {
 }
 
 /** Traces the operations of one tracing channel. */
-export class Tracer<Name extends keyof LeaseTracingChannels> {
+class Tracer<Name extends keyof LeaseTracingChannels> {
   readonly #channel: ReturnType<Diagnostics['tracingChannel']> | undefined
 
   constructor(name: Name) {

@@ -83,7 +83,7 @@ export function publishGrant(
 }
 
 /** The fields of every message about a lease. */
-export function leaseMessage(lease: PublishedLease): LeaseMessage {
+function leaseMessage(lease: PublishedLease): LeaseMessage {
   const { name: leaseName, owner } = lease.settings
   return { leaseName, owner, store: lease.store.kind ?? 'custom', lease }
 }
