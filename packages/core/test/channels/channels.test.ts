@@ -177,7 +177,7 @@ describe('the channels of a lease', () => {
 
   it('serve the log of the example', async () => {
     const lines: string[] = []
-    logTroubles((line) => lines.push(line))
+    ends.push(logTroubles((line) => lines.push(line)))
     const { clock, state, lease } = createPlace()
     await lease.acquire()
     state.isDown = true
