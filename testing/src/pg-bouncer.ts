@@ -77,6 +77,7 @@ auth_type = any
 pool_mode = ${poolMode}
 default_pool_size = ${poolSize}
 max_client_conn = 1000
+server_login_retry = 1
 `
 }
 
