@@ -40,7 +40,8 @@ const election = new LeaderElection(store, {
         if (!(error instanceof LeaseLostError)) throw error
         send({ type: 'refused', term: String(term), isValid: election.term === term })
       }
-      await sleep(PAUSE)
+      // The work ends as soon as it is asked to.
+      await sleep(PAUSE, undefined, { signal }).catch(() => {})
     }
   },
 })
