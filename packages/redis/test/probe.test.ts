@@ -4,7 +4,7 @@ import type { RedisLeaseStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import type { RedisServer } from '@leasehold/testing/redis-server'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { scriptCalls } from './support/command-count.js'
 import { type Library, libraries } from './support/libraries.js'
 import { claimOf, granted, never, Scene } from './support/scene.js'
@@ -103,7 +103,8 @@ describeRedis('a server', () => {
       await master.command('CONFIG', 'SET', 'min-replicas-to-write', 1)
       await master.command('CONFIG', 'SET', 'appendonly', 'yes')
       expect(await troublesOf(store)).toEqual([])
-      await granted(store, 'a')
+      // The server refuses writes until the replica has reported once more.
+      await vi.waitFor(() => granted(store, 'a'), { timeout: 30_000, interval: 100 })
     })
   })
 
