@@ -178,7 +178,7 @@ export class EtcdLeaseStore implements LeaseStore {
    */
   async probe(call: StoreCall): Promise<readonly StoreFinding[]> {
     this.#checks.usable(call)
-    return await this.#run('check', '', call, () => probeCluster(this.#client, call))
+    return await this.#run('the check of the cluster', '', call, () => probeCluster(this.#client, call))
   }
 
   /** Aborted by `close`. */

@@ -14,7 +14,8 @@ export function failureOf(operation: string, leaseName: string, error: unknown, 
   if (error instanceof LeaseError) return error
   const details: LeaseErrorDetails = { leaseName, store: 'etcd', cause: error }
   const message = isRpcError(error) ? textOf(error) : error instanceof Error ? error.message : String(error)
-  const failed = `${operation} of lease '${leaseName}' failed: ${message}`
+  const asked = leaseName === '' ? operation : `${operation} of lease '${leaseName}'`
+  const failed = `${asked} failed: ${message}`
   if (isNoSpace(error)) {
     return new LeaseUnavailableError(
       `${failed}: the database of etcd is full: compact and defragment it, then run 'etcdctl alarm disarm'`,

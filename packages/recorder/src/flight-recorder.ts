@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { accessSync, constants, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { type Clock, defaultLogger, LeaseConfigurationError, type LeaseRecorder } from '@leasehold/core'
@@ -56,7 +56,7 @@ export interface FlightRecorderOptions {
  * Keeps the last decisions of leases in memory, and writes them to a file in `folder` when a lease is lost, or when the process
  * exits while it holds one. `leasehold explain` reads the files. Give one recorder to all leases of a process.
  *
- * Throws a `LeaseConfigurationError` if an option is not valid.
+ * Throws a `LeaseConfigurationError` if an option is not valid, or the folder cannot be written.
  */
 export function flightRecorder(options: FlightRecorderOptions): LeaseRecorder {
   const recorder = new FlightRecorder(options)
@@ -241,6 +241,17 @@ function isHeld({ phase }: EngineState): boolean {
   return phase === 'held' || phase === 'jeopardy'
 }
 
+/** Found out now: a recorder that cannot write is of no use at a loss. */
+function createFolder(folder: string): void {
+  try {
+    mkdirSync(folder, { recursive: true })
+    accessSync(folder, constants.W_OK)
+  } catch (cause) {
+    const message = `recorder: the folder '${folder}' cannot be written: ${(cause as Error).message}: create it, or name another one`
+    throw new LeaseConfigurationError(message, { cause })
+  }
+}
+
 function surroundings(folder: string): RecorderSurroundings {
   const identity = { id: randomUUID(), pid: process.pid, host: hostname(), node: process.version }
   let count = 0
@@ -249,11 +260,17 @@ function surroundings(folder: string): RecorderSurroundings {
     mkdirSync(folder, { recursive: true })
     const path = join(folder, `${identity.host}-${identity.pid}-${identity.id.slice(0, 8)}-${count}-${reason}.rec`)
     // Under another name first: nobody reads half of it.
-    writeFileSync(`${path}.part`, text, { mode: 0o600 })
-    renameSync(`${path}.part`, path)
+    try {
+      writeFileSync(`${path}.part`, text, { mode: 0o600 })
+      renameSync(`${path}.part`, path)
+    } catch (error) {
+      // The disk may be full.
+      rmSync(`${path}.part`, { force: true })
+      throw error
+    }
     return path
   }
-  mkdirSync(folder, { recursive: true })
+  createFolder(folder)
   const lastWordsPath = join(folder, `${identity.host}-${identity.pid}-${identity.id.slice(0, 8)}-self-fence.rec`)
   return { process: processReadings, identity, write, lastWordsPath }
 }

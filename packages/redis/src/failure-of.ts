@@ -17,7 +17,8 @@ export function failureOf(operation: string, leaseName: string, error: unknown):
   if (error instanceof LeaseError) return error
   const message = error instanceof Error ? error.message : String(error)
   const details: LeaseErrorDetails = { leaseName, store: 'redis', cause: withoutCommand(error) }
-  const failed = `${operation} of lease '${leaseName}' failed: ${message}`
+  const asked = operation === 'probe' ? 'the check of the server before the first claim' : operation
+  const failed = `${asked} of lease '${leaseName}' failed: ${message}`
   if (isDenied(message)) return new LeaseUnauthorisedError(`${failed}: ${PERMISSIONS}`, details)
   if (/^(NOAUTH|WRONGPASS)\b|invalid password|Client sent AUTH/.test(message)) {
     return new LeaseUnauthorisedError(`${failed}: check the username and the password`, details)
