@@ -1,6 +1,6 @@
 /**
- * What the diagnostics channels cost: `main.ts [BEFORE]`. BEFORE is a folder of the repository at a commit without channels,
- * in which `npm run build` has run. Two variants take turns in this process, A B B A, so that a disturbance affects both. A
+ * Measures the cost of the diagnostics channels: `main.ts [BEFORE]`. BEFORE is a second checkout, of a commit without channels. Run
+ * `npm run build` there first. Two variants take turns in this process, A B B A, so that a disturbance affects both. A
  * ratio is the median of the ratios of the rounds; its range shows the noise.
  */
 import { subscribe, tracingChannel, unsubscribe } from 'node:diagnostics_channel'

@@ -10,7 +10,7 @@ export type Guard = <T>(call: () => T) => T | undefined
 
 /**
  * Groups of names, of which there are few: a metrics system keeps a time series for each value of an attribute. By default,
- * the digits, UUIDs and hashes in a name become `*`. At most `largest` groups are told apart; later ones are all `*`.
+ * the digits, UUIDs and hashes in a name become `*`. There are at most `largest` groups; a name that would make another one gets the group `*`.
  */
 export class GroupNames {
   readonly #groupOf: (name: string) => unknown

@@ -22,7 +22,7 @@ export interface InstrumentLeasesOptions {
    * or if the function throws, the attribute is left out.
    */
   readonly group?: ((name: string) => string | undefined) | undefined
-  /** How many groups are told apart; all later ones are `*`. 200 unless given. */
+  /** The largest number of groups; names beyond it get the group `*`. 200 unless given. */
   readonly maxGroups?: number | undefined
   /** Also shows who leads under the name that alerts on client-go know, `leader_election_master_status`. */
   readonly leaderElectionMasterStatus?: boolean | undefined

@@ -68,7 +68,7 @@ function evictionOf(fields: Fields): StoreFinding {
   }
 }
 
-/** A replica takes writes only if it was told to; its master overwrites them. */
+/** A replica that accepts writes loses them: its master overwrites them. */
 function roleOf(fields: Fields): StoreFinding {
   const check = 'role'
   const role = fields.get('role')

@@ -3,7 +3,7 @@ import type { GrantOrigin } from '../channels/messages.js'
 import type { LeaseRecord } from '../store/lease-record.js'
 import { remainingOf } from './pauses.js'
 
-/** The holder that a claim was refused for last, as it will be told to the channels. */
+/** The last holder that a claim was refused for. The channels are told of it when the claim is granted. */
 export interface SeenHolder {
   readonly from: 'holder' | 'broken' | 'hand-off'
   /** When its grant ends unless it is renewed, on the clock of the lease; `Infinity` where the store does not say so. */

@@ -47,8 +47,8 @@ const BETTER = 0.5
 const LONGER_TTL = 0.05
 
 /**
- * An objective is missed if there are more losses than so many times those that it allows: no forecast is more exact. It is
- * not kept if that cannot be excluded with a confidence of 95 %.
+ * An objective is missed if there are more than twice as many losses as it allows: forecasts are not more exact than that. It
+ * counts as kept only if a miss can be excluded with a confidence of 95 %.
  */
 const MISSED = 2
 

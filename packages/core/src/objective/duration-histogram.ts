@@ -20,8 +20,8 @@ interface Fall {
 }
 
 /**
- * What a number that was counted may be on average: so many standard deviations above it, as events that are independent have
- * them. `fall`: by how much it falls, where only its larger part was counted.
+ * The upper bound of the mean of which `counted` independent events were seen: `deviations` standard deviations above it. `fall`:
+ * by how much the count falls beyond the part that was seen.
  */
 export function upperCount(counted: number, deviations: number, fall: Fall = noFall): number {
   // A part of a duration, such as one that has faded, is as uncertain as a whole one.

@@ -41,7 +41,7 @@ function causeOf({ losses, heartbeatTimeout, heartbeatInterval }: Judged, experi
   }
   const errors = experience.failedPart()
   if (errors > experience.slowerPart(room / 2)) return `${amount(100 * errors)} % of the requests to your store fail`
-  // What took longer than the time limit was given up: how long it would have taken is unknown.
+  // Requests that reached the time limit were given up, so that their real duration is unknown.
   const least = experience.slow.count > 0.001 * experience.attempts ? 'more than ' : ''
   return `p99.9 of your store is ${least}${duration(experience.roundTrip(0.999))}`
 }

@@ -33,9 +33,9 @@ interface Window {
 
 /**
  * The life of one lease, heartbeat by heartbeat, with the schedule of the engine: jitter, time limits, pauses that double.
- * Times in which no lease can be lost are skipped. Outside of the windows each attempt fails by itself, so that the number of
- * heartbeats until so many attempts fail in a row has a geometric distribution: as many as fit into the validity, or one where
- * a learner has to see every failure.
+ * Times in which no lease can be lost are skipped. Outside of the windows attempts fail independently. So the number of
+ * heartbeats until a run of failures has a geometric distribution. The run is as long as the validity has room for, or one
+ * failure where a learner has to see each of them.
  */
 export class SimulatedLease {
   readonly #world: World
@@ -46,10 +46,10 @@ export class SimulatedLease {
   /** The part of all heartbeats that fail by themselves, and those of them that are slow. */
   readonly #slowPart: number
   readonly #failedPart: number
-  /** How many failures in a row are not skipped, and how often heartbeats have so many. */
+  /** The length of the runs of failures that are simulated, and the part of the heartbeats that begin one. */
   readonly #failures: number
   readonly #failuresPart: number
-  /** From one confirmed heartbeat to the next, on average, where fewer attempts fail. */
+  /** The mean time between two confirmed heartbeats without such a run, in milliseconds. */
   readonly #cycle: number
   readonly #next: Window[]
   readonly #experience: StoreExperience | undefined
@@ -127,7 +127,7 @@ export class SimulatedLease {
     this.#skipped = 0
   }
 
-  /** From one confirmed heartbeat to the next, or to the loss. `forced`: so many attempts fail, as is drawn already. */
+  /** Holds the lease until the next confirmed heartbeat, or its loss. The first `forced` attempts fail. */
   #holdOnce(forced: number): void {
     const { heartbeatInterval, operationTimeout } = this.#times
     const confirmedAt = this.#now

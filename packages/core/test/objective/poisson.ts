@@ -1,9 +1,9 @@
-/** The chance that so many events, or more, happen where `mean` are expected and each is independent. */
+/** The chance of `count` or more independent events where `mean` are expected. */
 export function partAtLeast(count: number, mean: number): number {
   return count === 0 ? 1 : 1 - partAtMost(count - 1, mean)
 }
 
-/** The chance that so many events, or fewer, happen. */
+/** The chance of `count` or fewer. */
 export function partAtMost(count: number, mean: number): number {
   let sum = 0
   let logarithm = -mean

@@ -81,8 +81,8 @@ export class TrialResult {
   }
 
   /**
-   * How many processes did not warn, and had so many losses that with twice the losses of the objective so many would come by
-   * chance in less than one of 1,000 lives.
+   * The number of processes that missed the objective without a warning. Twice the losses that it allows would give their number of
+   * losses in fewer than 1 of 1,000 lives.
    */
   get silentMisses(): number {
     const allowed = TOLERANCE * this.#objective.falseLossesPerYear

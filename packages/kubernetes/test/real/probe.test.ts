@@ -11,7 +11,7 @@ describeReal((server) => {
     expect(await store.probe(call)).toEqual([{ check: 'permissions', result: 'ok' }])
   }, 60_000)
 
-  it('that grants none of them is told apart from one that does not know the user', async () => {
+  it('without a role: the probe names all verbs that the user lacks', async () => {
     const kubeConfig = await server().kubeConfig('nobody')
     const store = new KubernetesLeaseStore({ kubeConfig, logger: silentLogger })
     onTestFinished(() => store.close())

@@ -18,8 +18,8 @@ const TIMES = { heartbeatTimeout: 3_000, heartbeatInterval: 300, operationTimeou
 const LONG = { heartbeatTimeout: 20_000, heartbeatInterval: 2_000, operationTimeout: 5_000 }
 
 /**
- * Of partitions: a break keeps a name locked for the rest of the ttl at most, and the owner notices it soon. And of the lease
- * whose process is blocked: a heartbeat is due early in the block, and the lease outlives it.
+ * For two faults. A broken partition stays without an owner for up to a ttl, and its owner notices the break soon. A lease
+ * survives the block of its process, in which a heartbeat comes late.
  */
 const PATIENT = { heartbeatTimeout: 20_000, heartbeatInterval: 500, operationTimeout: 2_000 }
 
