@@ -52,13 +52,14 @@ async function runPart({ scenario, from, count }: SimulationPart): Promise<Simul
 
 async function optionsOf(name: string): Promise<Omit<SimulationOptions, 'seed'>> {
   if (name === 'engine') return {}
-  const { familyFaults, familyScenarios } = await import('../../testing/simulator/test/families.js')
+  const { ambientFaults } = await import('../../testing/simulator/src/planned-fault.js')
+  const { familyScenarios } = await import('../../testing/simulator/test/families.js')
   const family = Object.entries(familyScenarios).find(([known]) => known === name)?.[1]
   // An observed store times no parents of other processes.
-  if (family !== undefined) return { workload: family, store: 'server-timed', faults: familyFaults }
+  if (family !== undefined) return { workload: family, store: 'server-timed', faults: ambientFaults }
   if (name === 'objectives') {
-    const { objectiveFaults, objectiveScenario } = await import('../../testing/simulator/test/objectives.js')
-    return { workload: objectiveScenario, faults: objectiveFaults }
+    const { objectiveScenario } = await import('../../testing/simulator/test/objectives.js')
+    return { workload: objectiveScenario, faults: ambientFaults }
   }
   const { scenario } = await import(`../../packages/recipes/test/${name}/scenario.ts`)
   return { workload: scenario }

@@ -2,6 +2,7 @@
 export { Publisher } from './channels/channels.js'
 export type { EngineEffect } from './engine/engine-effect.js'
 export type { EngineEvent } from './engine/engine-event.js'
+export { type EngineRecorder, type LeaseRecording, type RecordedLease, recordLease } from './engine/engine-recorder.js'
 export { type EngineState, heldIn, wakeAt } from './engine/engine-state.js'
 export type { EventContext } from './engine/event-context.js'
 export {
@@ -12,7 +13,6 @@ export {
   type KeptLease,
   type SharedDeadline,
 } from './engine/grant-keeper.js'
-export { type EngineRecorder, type LeaseRecording, type RecordedLease, recordLease } from './engine/lease-recorder.js'
 export type { LeaseRules } from './engine/lease-rules.js'
 export { Outage } from './engine/outage.js'
 export { remainingOf } from './engine/pauses.js'

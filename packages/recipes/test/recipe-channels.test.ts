@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { breakLease, MemoryLeaseStore } from '@leasehold/core'
 import { LeaderElection, PartitionGroup, Schedule, Semaphore } from '@leasehold/recipes'
-import { VirtualClock } from '@leasehold/testkit'
+import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { afterEach, expect, it } from 'vitest'
 
 const ends: (() => void)[] = []
@@ -91,6 +91,21 @@ it('a semaphore tells of each permit, also of one that is lost', async () => {
     { ...of, held: false },
     { ...of, held: false },
   ])
+})
+
+it('a semaphore tells of the end of a permit, also if the store does not confirm the release', async () => {
+  const told = listen('permit')
+  const { clock, store, options } = createPlace()
+  const over = new FaultyStore(store, { clock })
+  const permit = await new Semaphore(over, { ...options, permits: 2 }).acquire()
+  await clock.time.advance(100)
+  const release = over.release.bind(over)
+  Object.assign(over, { release: () => new Promise(() => {}) })
+  const left = expect(permit?.release()).rejects.toThrow('did not answer')
+  await clock.time.advance(60_000)
+  await left
+  Object.assign(over, { release })
+  expect(told.map(([, { held }]) => held)).toEqual([true, false])
 })
 
 it('a partition group tells of its partitions', async () => {

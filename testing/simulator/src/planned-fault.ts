@@ -76,7 +76,8 @@ export type PlannedFault =
 
 export type FaultKind = PlannedFault['kind']
 
-export const faultKinds: readonly [FaultKind, ...FaultKind[]] = [
+/** The faults of machines, networks and stores: not those of operators, or of the user's own code. */
+export const ambientFaults: readonly [FaultKind, ...FaultKind[]] = [
   'crash',
   'pause',
   'suspend',
@@ -87,6 +88,10 @@ export const faultKinds: readonly [FaultKind, ...FaultKind[]] = [
   'duplication',
   'store-restart',
   'wall-step',
+]
+
+export const faultKinds: readonly [FaultKind, ...FaultKind[]] = [
+  ...ambientFaults,
   'break',
   'forget',
   'user-code',

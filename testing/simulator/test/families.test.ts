@@ -1,6 +1,7 @@
 import { type Scenario, type SimulatedProcess, type SimulatedStoreKind, simulate } from '@leasehold/simulator'
 import { describe, expect, it } from 'vitest'
-import { type FamilyScenario, familyFaults, familyScenarios } from './families.js'
+import { ambientFaults } from '../src/planned-fault.js'
+import { type FamilyScenario, familyScenarios } from './families.js'
 import { type FamilyCounts, familyCounts } from './family-rules.js'
 
 const SCHEDULES = 75
@@ -19,7 +20,7 @@ async function totalsOf(name: FamilyScenario, store: SimulatedStoreKind = 'serve
       shared = process.shared
       return scenario.workload(process)
     }
-    const { grants } = await simulate({ seed, store, workload: { ...scenario, workload: work }, faults: familyFaults })
+    const { grants } = await simulate({ seed, store, workload: { ...scenario, workload: work }, faults: ambientFaults })
     totals.grants += grants
     for (const [event, count] of Object.entries(familyCounts(shared))) totals[event as keyof Totals] += count
   }

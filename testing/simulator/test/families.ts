@@ -6,27 +6,10 @@ import {
   type StoreLease,
   watchParent,
 } from '@leasehold/core'
-import type { FaultKind, Scenario, SimulatedProcess } from '@leasehold/simulator'
+import type { Scenario, SimulatedProcess } from '@leasehold/simulator'
 import { expectLeaseErrors } from '../src/expected-errors.js'
 import { breakParents } from './family-operator.js'
 import { familyCounts, findFamilyFault, gracesOf, PARENT } from './family-rules.js'
-
-/**
- * The faults under which no child may be valid without its parent. Operators are processes of a scenario of their own; a
- * client that invents answers spoils its own process.
- */
-export const familyFaults: readonly FaultKind[] = [
-  'crash',
-  'pause',
-  'suspend',
-  'partition',
-  'fading',
-  'loss',
-  'delay',
-  'duplication',
-  'store-restart',
-  'wall-step',
-]
 
 /** The events beside acquiring and releasing. */
 interface Customs {

@@ -1,6 +1,7 @@
 import { type SimulatedProcess, simulate } from '@leasehold/simulator'
 import { describe, expect, it } from 'vitest'
-import { type ObjectiveCounts, objectiveCounts, objectiveFaults, objectiveScenario } from './objectives.js'
+import { ambientFaults } from '../src/planned-fault.js'
+import { type ObjectiveCounts, objectiveCounts, objectiveScenario } from './objectives.js'
 
 const SCHEDULES = 75
 
@@ -14,7 +15,7 @@ describe('leases with an objective', { timeout: 600_000 }, () => {
           shared = process.shared
           return objectiveScenario.workload(process)
         }
-        await simulate({ seed, store, workload: { ...objectiveScenario, workload }, faults: objectiveFaults })
+        await simulate({ seed, store, workload: { ...objectiveScenario, workload }, faults: ambientFaults })
         for (const [event, count] of Object.entries(objectiveCounts(shared))) {
           totals[event as keyof ObjectiveCounts] += count
         }

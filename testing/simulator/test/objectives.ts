@@ -1,5 +1,5 @@
 import { createLease, type DurationAdvice, type StoreLease } from '@leasehold/core'
-import type { FaultKind, Scenario, ScenarioView, SimulatedProcess } from '@leasehold/simulator'
+import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/simulator'
 import { expectLeaseErrors } from '../src/expected-errors.js'
 
 /** The contended lease with an objective. */
@@ -7,20 +7,6 @@ const GUIDED = 'guided'
 
 /** So many other leases of the store learn too: durations are chosen when 30 heartbeats were seen. */
 const LEARNERS = 3
-
-/** The faults under which the durations change, or that a change may not survive. */
-export const objectiveFaults: readonly FaultKind[] = [
-  'crash',
-  'pause',
-  'suspend',
-  'partition',
-  'fading',
-  'loss',
-  'delay',
-  'duplication',
-  'store-restart',
-  'wall-step',
-]
 
 /** How often something happened in a run. */
 export interface ObjectiveCounts {

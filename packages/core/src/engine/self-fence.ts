@@ -6,10 +6,10 @@ import type { LeaseSettings } from '../settings/lease-settings.js'
 import type { Clock } from '../time/clock.js'
 import { systemClock } from '../time/system-clock.js'
 import { loadForSetting } from '../user-code/load-package.js'
+import { toEngineRecorder } from './engine-recorder.js'
 import type { EngineEnvironment } from './event-context.js'
 import { detailsOf } from './failures.js'
 import type { SharedDeadline } from './grant-keeper.js'
-import { toEngineRecorder } from './lease-recorder.js'
 import type { LeaseRules } from './lease-rules.js'
 
 /** Ends the process if it does not acknowledge the loss of a grant of one lease in time. */

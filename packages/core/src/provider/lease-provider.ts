@@ -1,4 +1,4 @@
-import { loadRecorder, toEngineRecorder } from '../engine/lease-recorder.js'
+import { loadRecorder, toEngineRecorder } from '../engine/engine-recorder.js'
 import { loadFence } from '../engine/self-fence.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseError, type LeaseErrorDetails } from '../errors/lease-error.js'

@@ -25,6 +25,9 @@ export interface PermitHeld extends Held {
 
 /** A permit is in a slot. */
 export class SlotPermit extends EnteredLease implements Permit {
+  /** Publishes the end of the permit, if its begin was published. */
+  #left: (() => void) | undefined
+
   get slot(): number | undefined {
     return this.entry?.slot
   }
@@ -36,10 +39,18 @@ export class SlotPermit extends EnteredLease implements Permit {
     const message = { semaphore, owner: settings.owner, permits }
     permit.publish({ ...message, held: true })
     const end = (): void => {
+      lease.off('lost', end)
+      this.#left = undefined
       permit.publish({ ...message, held: false })
-      lease.off('lost', end).off('released', end)
     }
-    lease.on('lost', end).on('released', end)
+    this.#left = end
+    lease.on('lost', end)
+  }
+
+  /** It is not held any more, also if the store has not confirmed that. */
+  protected override async leave(entry: Entry | undefined): Promise<boolean | undefined> {
+    this.#left?.()
+    return await super.leave(entry)
   }
 
   /** For work under the permit: a run begins in a slot. */

@@ -3,11 +3,11 @@ import { memorySubject } from '@leasehold/testing/memory-subject'
 import { checkLeaseLaw, checkStoreLaw, leaseLaws, leasesOver, storeLaws } from '@leasehold/testkit'
 import { contend } from '../../src/contend.js'
 import { createPlan, type PlanWishes, type SimulationPlan } from '../../src/plan.js'
-import { faultKinds } from '../../src/planned-fault.js'
+import { ambientFaults, faultKinds } from '../../src/planned-fault.js'
 import { runPlan } from '../../src/run-plan.js'
 import type { Scenario } from '../../src/workload.js'
-import { familyFaults, familyScenarios } from '../families.js'
-import { objectiveFaults, objectiveScenario } from '../objectives.js'
+import { familyScenarios } from '../families.js'
+import { objectiveScenario } from '../objectives.js'
 import type { Catch } from './mutant.js'
 
 /** Within so many schedules a bug has to be found. */
@@ -56,10 +56,10 @@ async function runOne(plan: SimulationPlan): Promise<Catch> {
 function hunt(how: string, law?: string): Promise<Catch> {
   if (how === 'laws') return checkLaws(law)
   if (how === 'simulator') return simulateUntilCaught({ faults: faultKinds }, { workload: contend })
-  if (how === 'objectives') return simulateUntilCaught({ faults: objectiveFaults }, objectiveScenario)
+  if (how === 'objectives') return simulateUntilCaught({ faults: ambientFaults }, objectiveScenario)
   const family = Object.entries(familyScenarios).find(([name]) => name === how)?.[1]
   // An observed store times no parents.
-  if (family !== undefined) return simulateUntilCaught({ store: 'server-timed', faults: familyFaults }, family)
+  if (family !== undefined) return simulateUntilCaught({ store: 'server-timed', faults: ambientFaults }, family)
   const kind = faultKinds.find((kind) => kind === how)
   return kind === undefined ? runOne(JSON.parse(how)) : simulateUntilCaught({ faults: [kind] }, { workload: contend })
 }
