@@ -20,6 +20,9 @@ export interface Access {
   close(): Promise<void>
 }
 
+/** The largest number of connections of an instance to PostgreSQL. */
+export const CONNECTIONS = 4
+
 const RESOURCE = 'data'
 
 export async function startBackend(kind: string): Promise<Backend> {
@@ -50,7 +53,9 @@ function ofRedis(url: string): Access {
 }
 
 function ofPostgres(url: string): Access {
-  const pool = new Pool({ connectionString: url, max: 4 })
+  const pool = new Pool({ connectionString: url, max: CONNECTIONS, idleTimeoutMillis: 0 })
+  // At the end, the server may close a connection before the pool does.
+  pool.on('error', () => {})
   const guard = new PostgresGuard()
   const store = new PostgresLeaseStore(pool)
   return {

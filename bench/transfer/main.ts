@@ -92,9 +92,13 @@ async function measure(kind: string, rounds: number): Promise<boolean> {
     await until('somebody writes', () => log.latest !== undefined)
     for (let round = 1; round <= rounds; round += 1) {
       // The new instances start their programs first.
-      await until('two candidates are ready', async () => (await observer.candidates()).length === 2)
-      await sleep(SETTLE)
       const leader = instances.find(({ owner }) => owner === log.latest?.owner)
+      await until('two candidates are ready', async () => {
+        // Records of killed instances stay for a ttl.
+        const ready = new Set((await observer.candidates()).map(({ owner }) => owner))
+        return instances.every((instance) => instance === leader || ready.has(instance.owner))
+      })
+      await sleep(SETTLE)
       const before = log.latest?.term ?? 0n
       if (leader === undefined) throw new Error('the leader is not known')
       leader.child.kill('SIGTERM')

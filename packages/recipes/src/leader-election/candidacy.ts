@@ -5,6 +5,12 @@ import { toCandidateMetadata } from './candidates.js'
 /** The rank of a candidate, or a function that returns it now. */
 export type Rank = number | (() => number)
 
+/**
+ * After an election, the request that withdraws the candidate waits for this time, in milliseconds: the first moments of a term
+ * belong to its work, which may share a connection pool with the store.
+ */
+const AFTER_ELECTION = 10
+
 export interface CandidacyOptions {
   /** The lease that shows that the candidate is ready. */
   readonly lease: StoreLease
@@ -49,6 +55,13 @@ export class Candidacy {
   offer(grantId: string): void {
     this.#grantId = grantId
     this.#follow()
+  }
+
+  /** The candidate was elected: withdraws it soon. Until then, the record shows a grant id under which nobody waits any more. */
+  withdrawSoon(): void {
+    this.#grantId = undefined
+    this.#cancelRefresh?.()
+    this.#cancelRefresh = this.#options.clock.schedule(AFTER_ELECTION, () => this.#follow())
   }
 
   /** Shows no longer that the candidate is ready. Resolves when that is written, or has failed. */

@@ -295,7 +295,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
       await keepOtherRecipe('leader-election', lease, this.#details)
       this.#isOfOther = false
       if (await this.#passOn()) return 0
-      void this.#candidacy?.withdraw()
+      this.#candidacy?.withdrawSoon()
     } catch (error) {
       if (this.stopping.aborted) return this.#usualPause
       this.outage.onFailure('it cannot campaign', error)
@@ -347,6 +347,8 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     this.#term = undefined
     if (error !== undefined) this.report(error)
     const { lost } = term
+    // Before the name is free: the next leader must not hand it over to a candidate that does not wait.
+    void this.#candidacy?.withdraw()
     const isTransferred = await this.#succession.complete(lost)
     if (lost !== undefined) return false
     if (!isTransferred) await this.#lease.release().catch((error: unknown) => this.report(error))
