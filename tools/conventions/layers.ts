@@ -11,6 +11,10 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   opentelemetry: ['core'],
   'heartbeat-thread': ['core'],
   recorder: ['core'],
+  'node-cron': ['core', 'recipes'],
+  nestjs: ['core', 'recipes'],
+  fastify: ['core', 'recipes'],
+  codemod: [],
 }
 
 const PROVIDER = ['core']
