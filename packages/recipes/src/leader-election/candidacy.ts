@@ -1,5 +1,6 @@
-import type { Clock, StoreLease } from '@leasehold/core'
+import type { Clock, Metadata, StoreLease } from '@leasehold/core'
 import { callGuarded } from '@leasehold/core/internal'
+import type { Places } from '../places.js'
 import { toCandidateMetadata } from './candidates.js'
 
 /** The rank of a candidate, or a function that returns it now. */
@@ -12,19 +13,21 @@ export type Rank = number | (() => number)
 const AFTER_ELECTION = 10
 
 export interface CandidacyOptions {
-  /** The lease that shows that the candidate is ready. */
-  readonly lease: StoreLease
+  readonly places: Places
+  readonly heartbeatInterval: number
   readonly rank: Rank
   readonly clock: Clock
   readonly report: (error: unknown) => void
 }
 
 /**
- * Shows that a candidate is ready, by a lease of its own: its metadata are the rank of the candidate, and the grant id under
- * which it waits for the leadership. It sends one request after the other, until the record is up to date.
+ * Shows that a candidate is ready, by a place among the candidates: its metadata are the rank of the candidate, and the grant id
+ * under which it waits for the leadership. It sends one request after the other, until the record is up to date.
  */
 export class Candidacy {
   readonly #options: CandidacyOptions
+  /** The lease on the place that it had last. */
+  #lease: StoreLease | undefined
   /** The grant id to show; `undefined`: none. */
   #grantId: string | undefined
   #lastRank = 0
@@ -75,7 +78,7 @@ export class Candidacy {
     await this.withdraw()
     this.#cancelRefresh?.()
     this.#cancelRefresh = undefined
-    await this.#options.lease.close().catch(() => {})
+    await this.#lease?.close().catch(() => {})
   }
 
   #follow(): void {
@@ -87,7 +90,7 @@ export class Candidacy {
   }
 
   async #write(): Promise<void> {
-    const { lease, report } = this.#options
+    const { clock, heartbeatInterval, report } = this.#options
     this.#cancelRefresh?.()
     this.#cancelRefresh = undefined
     try {
@@ -98,28 +101,37 @@ export class Candidacy {
       if (!this.#isFailing) report(error)
       this.#isFailing = true
     }
-    if (this.#grantId === undefined && lease.state === 'idle') return
-    this.#cancelRefresh = this.#options.clock.schedule(lease.settings.timeouts.heartbeatInterval, () => this.#follow())
+    if (this.#grantId === undefined && !this.#isPlaced) return
+    this.#cancelRefresh = clock.schedule(heartbeatInterval, () => this.#follow())
   }
 
   /** Makes one request if what is shown differs from what is wanted; resolves with whether it is the same. */
   async #isWritten(): Promise<boolean> {
-    const { lease } = this.#options
     const grantId = this.#grantId
     this.#isDue = false
     if (grantId === undefined) {
       this.#shown = undefined
-      if (lease.state !== 'idle') await lease.release()
+      if (this.#isPlaced) await this.#lease?.release()
       return this.#grantId === undefined
     }
     const metadata = toCandidateMetadata({ rank: this.rank, grantId })
     const next = JSON.stringify(metadata)
-    if (lease.checkLease() && this.#shown === next) return true
-    const isShown = lease.checkLease()
-      ? await lease.update(metadata)
-      : await lease.acquire({ metadata, keepAlive: false })
-    // Another process with the same owner may hold it: asked again after an interval.
+    const isHeld = this.#lease?.checkLease() === true
+    if (isHeld && this.#shown === next) return true
+    const isShown = isHeld ? await this.#lease?.update(metadata) : await this.#takePlace(metadata)
+    // If all places were taken meanwhile: asked again after an interval.
     this.#shown = isShown ? next : undefined
     return this.#grantId === grantId
+  }
+
+  get #isPlaced(): boolean {
+    return this.#lease !== undefined && this.#lease.state !== 'idle'
+  }
+
+  /** Takes the last place again, or another one. */
+  async #takePlace(metadata: Metadata): Promise<boolean> {
+    if (await this.#lease?.acquire({ metadata, keepAlive: false })) return true
+    this.#lease = (await this.#options.places.take(metadata))?.lease
+    return this.#lease !== undefined
   }
 }

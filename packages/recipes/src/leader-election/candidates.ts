@@ -1,4 +1,5 @@
 import {
+  type CreateLeaseOptions,
   isLocked,
   LeaseConfigurationError,
   type LeaseRecord,
@@ -7,6 +8,7 @@ import {
   type Metadata,
 } from '@leasehold/core'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
+import { Places } from '../places.js'
 import { ofRecipe } from '../record-kind.js'
 import type { ObserverEnvironment } from './observe-leader.js'
 
@@ -20,7 +22,11 @@ export interface Candidate {
 /** A candidate with the grant id under which it waits: the leader hands its lease over to it. */
 export interface ReadyCandidate extends Candidate {
   readonly grantId: string
+  /** The name of its record. */
+  readonly record: string
 }
+
+const RECIPE = 'leader-election'
 
 /** The part of its ttl that the lease of a candidate must have left: with less, its heartbeats fail. */
 const FRESH = 1 / 2
@@ -30,14 +36,17 @@ function prefixOf(name: string): string {
   return `${name}/candidates/`
 }
 
-/** The name of the lease with which a candidate shows that it is ready. */
-export function candidateName(name: string, owner: string): string {
-  return prefixOf(name) + encodeURIComponent(owner)
+/** The places of the candidates. Failures of their heartbeats are reported. */
+export function candidatePlaces(
+  { store, name, clock, random, report }: ObserverEnvironment,
+  leaseOptions: CreateLeaseOptions,
+): Places {
+  return new Places({ store, prefix: prefixOf(name), recipe: RECIPE, leaseOptions, clock, random, report })
 }
 
 /** The metadata of the lease of a candidate. */
 export function toCandidateMetadata({ rank, grantId }: Pick<ReadyCandidate, 'rank' | 'grantId'>): Metadata {
-  return ofRecipe('leader-election', { rank: String(rank), grantId })
+  return ofRecipe(RECIPE, { rank: String(rank), grantId })
 }
 
 /** The candidate that the record shows; `undefined` if it is not ready any more. */
@@ -46,7 +55,7 @@ export function candidateOf({ owner, ttl, remaining, metadata, ...record }: Leas
   if (!isLocked({ ...record, remaining } as LeaseRecord) || owner === '') return undefined
   if (grantId === undefined || rank === undefined || !Number.isFinite(Number(rank))) return undefined
   const isFresh = remaining === undefined || ttl === undefined || !Number.isFinite(ttl) || remaining >= ttl * FRESH
-  return isFresh ? { owner, rank: Number(rank), grantId } : undefined
+  return isFresh ? { owner, rank: Number(rank), grantId, record: record.name } : undefined
 }
 
 /** The candidates that are ready, the best first; those of the same rank in the order of their names. */

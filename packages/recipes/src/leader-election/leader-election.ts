@@ -32,7 +32,7 @@ import { leaseOptionsOf } from '../recipe-options.js'
 import { keepOtherRecipe } from '../record-kind.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { Candidacy } from './candidacy.js'
-import { type Candidate, candidateName, checkCanTransfer, readyCandidates } from './candidates.js'
+import { type Candidate, candidatePlaces, checkCanTransfer, readyCandidates } from './candidates.js'
 import { type Leader, leaderOf, ofLeader } from './leader.js'
 import { type CheckedOptions, checkedOptions, type LeaderElectionOptions } from './leader-election-options.js'
 import { type ObserverEnvironment, observeLeader } from './observe-leader.js'
@@ -122,7 +122,7 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
       environment: this.#environment,
       details: this.#details,
     })
-    if (checked.advertise) this.#candidacy = this.#createCandidacy(store, options)
+    if (checked.advertise) this.#candidacy = this.#createCandidacy(options)
     this.watch(this.#lease).on('acquired', onConfirmed).on('renewed', onConfirmed)
   }
 
@@ -397,12 +397,14 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     }
   }
 
-  #createCandidacy(store: LeaseStore, options: LeaderElectionOptions): Candidacy {
-    const { owner } = this
-    const own = { owner, maxHold: NO_LIMIT, parent: undefined, selfFence: undefined, clock: this.clock }
-    const lease = createLease(store, candidateName(this.name, owner), { ...leaseOptionsOf(options), ...own })
-    lease.on('error', this.report)
-    return new Candidacy({ lease, rank: this.#options.rank, clock: this.clock, report: this.report })
+  #createCandidacy(options: LeaderElectionOptions): Candidacy {
+    const { clock, owner, report } = this
+    const { rank } = this.#options
+    const own = { owner, maxHold: NO_LIMIT, parent: undefined, selfFence: undefined, clock }
+    const leaseOptions = { ...leaseOptionsOf(options), ...own }
+    const places = candidatePlaces(this.#environment, leaseOptions)
+    const { heartbeatInterval } = this.#environment.timeouts
+    return new Candidacy({ places, heartbeatInterval, rank, clock, report })
   }
 
   #checkCanTransfer(): void {

@@ -9,7 +9,7 @@ import {
 import { Deferred } from '@leasehold/core/internal'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { endsWithin } from '../waiting.js'
-import { candidateName, candidateOf, type ReadyCandidate, readyCandidates } from './candidates.js'
+import { candidateOf, type ReadyCandidate, readyCandidates } from './candidates.js'
 import { hasChosen, withSuccessor } from './leader.js'
 import type { ObserverEnvironment } from './observe-leader.js'
 
@@ -144,10 +144,12 @@ export class Succession {
   }
 
   /** The candidate, if it still waits; otherwise another one, if any will do. */
-  async #findAgain(to: string, { owner }: ReadyCandidate): Promise<ReadyCandidate | undefined> {
-    const { store, name, timeouts, clock } = this.#options.environment
-    const record = await readLease(store, candidateName(name, owner), { timeout: timeouts.operationTimeout, clock })
-    return (record && candidateOf(record)) ?? (await this.find(to))
+  async #findAgain(to: string, { owner, record: name }: ReadyCandidate): Promise<ReadyCandidate | undefined> {
+    const { store, timeouts, clock } = this.#options.environment
+    const record = await readLease(store, name, { timeout: timeouts.operationTimeout, clock })
+    const same = record && candidateOf(record)
+    // Another candidate may have its place now.
+    return same?.owner === owner ? same : await this.find(to)
   }
 
   #lostBefore({ reason }: LeaseLost): LeaseLostError {

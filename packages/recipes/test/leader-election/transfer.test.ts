@@ -53,6 +53,20 @@ describe('candidates', () => {
     expect(await election.candidates()).toEqual([])
   })
 
+  it('leave no record behind: the next candidate takes the place of one that has gone', async () => {
+    const electorate = new Electorate()
+    const { election } = await electorate.lead({ rank: 0 })
+    for (let round = 0; round < 20; round += 1) {
+      const { election: other } = electorate.start({ rank: 1, owner: `pod-${round}` })
+      await electorate.pass(20)
+      expect(await election.candidates()).toEqual([{ owner: `pod-${round}`, rank: 1 }])
+      await electorate.during(other.stop())
+    }
+    const names: string[] = []
+    for await (const { name } of electorate.store.list('job/', call)) names.push(name)
+    expect(names.length).toBeLessThanOrEqual(2)
+  })
+
   it('are not ready before they are prepared; a failure is reported and tried again', async () => {
     const electorate = new Electorate()
     const { election } = await electorate.lead({ rank: 0 })

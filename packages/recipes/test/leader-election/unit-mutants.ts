@@ -26,4 +26,12 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/leader-election/stop.test.ts',
     name: 'begins no term after stop(), at whatever moment of the grant',
   },
+  {
+    title: 'election: each candidate leaves a record of its own behind',
+    file: 'src/places.ts',
+    find: 'if (isFree && !isOther) free.push(place)',
+    replace: '',
+    test: 'test/leader-election/transfer.test.ts',
+    name: 'leave no record behind: the next candidate takes the place of one that has gone',
+  },
 ]

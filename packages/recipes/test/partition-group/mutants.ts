@@ -51,9 +51,9 @@ export const mutants: readonly RecipeMutant[] = [
     name: 'a member of the group whose lease has expired still counts',
     edits: [
       {
-        file: 'partition-group/membership.ts',
-        find: 'const isFree = !isLocked(record)',
-        replace: "const isFree = record.state === 'available'",
+        file: 'places.ts',
+        find: 'isFree: !isLocked(record)',
+        replace: "isFree: record.state === 'available'",
       },
     ],
     caughtBy: { law: 'the partitions of a worker that died are taken over, with the last position that it saved' },
