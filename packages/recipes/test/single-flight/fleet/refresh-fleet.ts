@@ -132,7 +132,8 @@ export class RefreshFleet {
     else if (this.refreshes % this.#faults.stopEvery === 0) this.#stop(child)
     this.#later(this.#options.refreshTime, () => {
       this.#refreshing.set(child, this.#refreshingIn(child) - 1)
-      if (child.connected) child.send({ account, tokens } satisfies FromParent)
+      // A process that was just killed is still connected: the failure is no event.
+      if (child.connected) child.send({ account, tokens } satisfies FromParent, () => {})
     })
   }
 
