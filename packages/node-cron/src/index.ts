@@ -1,1 +1,1 @@
-export {}
+export { LeaseCoordinator, type LeaseCoordinatorOptions } from './lease-coordinator.js'

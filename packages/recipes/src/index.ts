@@ -47,6 +47,12 @@ export {
 export type { ScheduledWork, ScheduleOptions, Tick } from './schedule/schedule-options.js'
 export type { ScheduledOutcome, ScheduledRun } from './schedule/schedule-record.js'
 export type { ScheduleStatus } from './schedule/schedule-status.js'
+export {
+  type ClaimedTick,
+  type TickClaimOptions,
+  TickClaims,
+  type TickClaimsOptions,
+} from './schedule/tick-claims.js'
 export type { TimetableOptions } from './schedule/timetable.js'
 export type { Permit, PermitHeld } from './semaphore/permit.js'
 export { type ResizeOptions, Semaphore, type SemaphoreOptions } from './semaphore/semaphore.js'

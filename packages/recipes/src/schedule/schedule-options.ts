@@ -1,4 +1,11 @@
-import { createLease, type LeaseStore, type StoreHeld, type StoreLease, TimeoutSettings } from '@leasehold/core'
+import {
+  type CreateLeaseOptions,
+  createLease,
+  type LeaseStore,
+  type StoreHeld,
+  type StoreLease,
+  TimeoutSettings,
+} from '@leasehold/core'
 import { checkFault, checkWork, faultOfDuration, faultOfFunction, faultOfPause, roomOf } from '@leasehold/core/internal'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { checkMetadataRoom } from '../metadata-room.js'
@@ -39,6 +46,9 @@ export interface ScheduleOptions extends Omit<StartedRecipeOptions, 'maxHold'>, 
   readonly now?: (() => Date) | undefined
 }
 
+/** The options that one run of a work needs. */
+export type RunOptions = Pick<ScheduleOptions, 'work' | 'atMostFor' | 'atLeastFor'>
+
 const { maxHold: _, ...leaseOptionNames } = startedRecipeOptionNames
 const optionNames: OptionNames<ScheduleOptions> = {
   ...leaseOptionNames,
@@ -78,11 +88,7 @@ export function checkOptions(options: ScheduleOptions): void {
 export function keepsTicks(store: LeaseStore, { settings }: StoreLease, options: ScheduleOptions): boolean {
   const { kind = 'custom' } = store
   if (store.update !== undefined && roomOf(store.limits) > 0) {
-    const { owner } = settings
-    const time = new Date(0).toISOString()
-    const run: ScheduledRun = { due: time, owner, startedAt: time, outcome: 'interrupted', endedAt: time }
-    const largest = toMetadata({ tick: 0, run, last: run }, Number.POSITIVE_INFINITY)
-    checkMetadataRoom('Schedule', store, largest, 'for its last runs')
+    checkRunsRoom('Schedule', store, settings.owner)
     return true
   }
   if (options.missed === 'run-once') {
@@ -97,11 +103,24 @@ export function keepsTicks(store: LeaseStore, { settings }: StoreLease, options:
   return false
 }
 
-/** The lease of the schedule. Its grants end some time after the work should have: a process that hangs does not keep it. */
+/** Throws a `LeaseConfigurationError` unless the records of the store have room for the last runs of an owner. */
+export function checkRunsRoom(recipe: string, store: LeaseStore, owner: string): void {
+  const time = new Date(0).toISOString()
+  const run: ScheduledRun = { due: time, owner, startedAt: time, outcome: 'interrupted', endedAt: time }
+  const largest = toMetadata({ tick: 0, run, last: run }, Number.POSITIVE_INFINITY)
+  checkMetadataRoom(recipe, store, largest, 'for its last runs')
+}
+
+/** The lease of the schedule. */
 export function createScheduleLease(store: LeaseStore, options: ScheduleOptions): StoreLease {
-  const { name, atMostFor } = options
+  return createLease(store, options.name, runLeaseOptionsOf(options))
+}
+
+/** The options of a lease for runs. Its grants end some time after the work should have: a process that hangs does not keep it. */
+export function runLeaseOptionsOf(options: CreateLeaseOptions & Pick<RunOptions, 'atMostFor'>): CreateLeaseOptions {
+  const { atMostFor } = options
   const leaseOptions = leaseOptionsOf(options)
-  if (atMostFor === undefined) return createLease(store, name, leaseOptions)
+  if (atMostFor === undefined) return leaseOptions
   const { operationTimeout } = new TimeoutSettings(leaseOptions)
-  return createLease(store, name, { ...leaseOptions, maxHold: atMostFor + 4 * operationTimeout })
+  return { ...leaseOptions, maxHold: atMostFor + 4 * operationTimeout }
 }

@@ -11,10 +11,10 @@ import {
 import { Alarm, guardRandom, health, healthFrom, logSafely, roomOf } from '@leasehold/core/internal'
 import { systemRandom } from '@leasehold/core/store-kit'
 import { type RecipeEvents, StartedRecipe } from '../recipe.js'
-import { recipePublishers } from '../recipe-channels.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { readWall } from '../wall-clock.js'
 import type { SchedulePause } from './control-record.js'
+import { publishRun, publishTick } from './published-ticks.js'
 import { controlOptionsOf, type PauseOptions, type RunNowOptions, ScheduleControl } from './schedule-control.js'
 import { checkOptions, createScheduleLease, keepsTicks, type ScheduleOptions } from './schedule-options.js'
 import { fromMetadata, type ScheduledRun, type ScheduleRecord } from './schedule-record.js'
@@ -112,7 +112,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
       onStarted: (run) => this.#onStarted(run),
       onEnded: (run) => {
         this.emit('ended', run)
-        this.#publishRun(run)
+        publishRun(this.#options.name, run)
       },
     })
     this.#alarm = new Alarm(this.clock, this.stopping)
@@ -248,7 +248,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
       const due = Math.max(this.#table.latest(now) ?? next, next)
       if (isSkipping && now - this.#couldRun(due) > this.#lateness) {
         this.#missed = due
-        this.#publishTick(due, 'missed')
+        publishTick(this.#lease.settings, due, 'missed')
         after = due
         continue
       }
@@ -270,7 +270,7 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
       const fate = await this.#try(due, isOverrun, isCatchUp)
       if (fate === 'ran' || fate === 'decided' || fate === 'skipped' || fate === 'withheld') {
         this.#missed = this.#undecided = undefined
-        if (fate === 'skipped' || fate === 'withheld') this.#publishTick(due, 'skipped')
+        if (fate === 'skipped' || fate === 'withheld') publishTick(this.#lease.settings, due, 'skipped')
         return { last: due, fate }
       }
       if (fate === 'overrun') {
@@ -351,24 +351,6 @@ export class Schedule extends StartedRecipe<ScheduleEvents> {
     this.emit('started', run)
     // At once, so that the request is not run again even if the record of the schedule is lost.
     if (run.byHand !== undefined) this.#wishes.tidy()
-  }
-
-  #publishRun({ due, startedAt, endedAt = startedAt, outcome, byHand, error }: ScheduledRun): void {
-    if (!recipePublishers.tick.isOn) return
-    const [dueAt, start, end] = [due, startedAt, endedAt].map((text) => Date.parse(text)) as [number, number, number]
-    const times = { due: dueAt, lag: start - dueAt, duration: end - start }
-    recipePublishers.tick.publish({ ...this.#message, ...times, outcome, byHand: byHand !== undefined, error })
-  }
-
-  /** A tick that was not run. */
-  #publishTick(due: number, outcome: 'skipped' | 'missed'): void {
-    if (!recipePublishers.tick.isOn) return
-    const times = { due, lag: undefined, duration: undefined }
-    recipePublishers.tick.publish({ ...this.#message, ...times, outcome, byHand: false, error: undefined })
-  }
-
-  get #message(): { readonly schedule: string; readonly owner: string } {
-    return { schedule: this.#options.name, owner: this.#lease.settings.owner }
   }
 
   /** Throws if this schedule cannot be changed. */

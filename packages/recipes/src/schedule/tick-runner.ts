@@ -12,7 +12,7 @@ import { untilAborted } from '@leasehold/core/store-kit'
 import { aborts } from '../first-abort.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { isLater, type RunRequest } from './control-record.js'
-import type { ScheduleOptions } from './schedule-options.js'
+import type { RunOptions } from './schedule-options.js'
 import {
   endedRun,
   fromMetadata,
@@ -45,8 +45,8 @@ interface Surroundings {
   readonly wall: () => number
   /** How many bytes of metadata a record has room for; 0 where the store keeps none. */
   readonly room: number
-  /** The plan of the timetable, for the record. */
-  readonly plan: string
+  /** The plan of the timetable, for the record; `undefined` if another program has the timetable. */
+  readonly plan: string | undefined
   readonly report: (error: unknown, message: string) => void
   /** Asks the store whether operators want the job now. */
   readonly isWanted: (job: Job) => Promise<boolean>
@@ -64,7 +64,7 @@ interface Ended {
 /** Runs the work of single ticks under the lease of a schedule, and records them. */
 export class TickRunner {
   readonly #lease: StoreLease
-  readonly #options: ScheduleOptions
+  readonly #options: RunOptions
   readonly #around: Surroundings
   /** Aborted when the work in progress is to end. */
   readonly #interrupted = new AbortableCall()
@@ -73,7 +73,7 @@ export class TickRunner {
   /** Aborted when the name need not be held any longer for `atLeastFor`. */
   readonly #leaving = new AbortableCall()
 
-  constructor(lease: StoreLease, options: ScheduleOptions, surroundings: Surroundings) {
+  constructor(lease: StoreLease, options: RunOptions, surroundings: Surroundings) {
     this.#lease = lease
     this.#options = options
     this.#around = surroundings
