@@ -1,8 +1,10 @@
 import {
-  type Health,
   isLocked,
   LeaseConfigurationError,
+  LeaseConflictError,
+  LeaseNameError,
   type LeaseStore,
+  LeaseUnavailableError,
   readLease,
   type StoreLease,
 } from '@leasehold/core'
@@ -13,9 +15,8 @@ import {
   faultOfDuration,
   faultOfFunction,
   guardRandom,
-  health,
-  healthFrom,
   logSafely,
+  reasonOf,
   roomOf,
   shownValue,
 } from '@leasehold/core/internal'
@@ -110,12 +111,6 @@ export class TickClaims extends Recipe {
     checkRunsRoom('TickClaims', store, this.#leases.settings.owner)
   }
 
-  /** See `healthOf`: unhealthy when the store has failed for longer than a ttl. */
-  [health](): Health {
-    const ailment = this.outageAilment(this.#leases.settings.timeouts.heartbeatTimeout)
-    return healthFrom(ailment, { running: [...this.#runs.keys()] })
-  }
-
   /**
    * Resolves with the tick of a job if this process is to run it, which has to call its `end()` then; with `undefined` if not.
    * Never rejects: a tick that cannot be claimed, because the store fails or an argument is invalid, is not run, and the error
@@ -127,8 +122,7 @@ export class TickClaims extends Recipe {
       this.outage.onAnswer()
       return tick
     } catch (error) {
-      this.outage.begin(error)
-      this.report(error, `the tick ${String(due)} of '${String(job)}' is not run`)
+      this.report(this.#failure(job, due, error), 'a tick is not run')
       return undefined
     }
   }
@@ -139,8 +133,22 @@ export class TickClaims extends Recipe {
     for (const { runner } of runs) runner?.interrupt(timeout)
     const { operationTimeout } = this.#leases.settings.timeouts
     // A store that does not answer must not hold up the end.
-    await endsWithin(this.clock, timeout + operationTimeout, Promise.all(runs.map(({ settled }) => settled.catch(() => {}))))
+    await endsWithin(
+      this.clock,
+      timeout + operationTimeout,
+      Promise.all(runs.map(({ settled }) => settled.catch(() => {}))),
+    )
     await this.close(this.#leases.all, operationTimeout)
+  }
+
+  /** The error to report. */
+  #failure(job: string, due: Date, cause: unknown): unknown {
+    const isMistake = cause instanceof LeaseConfigurationError || cause instanceof LeaseNameError
+    if (this.stopping.aborted || isMistake || cause instanceof LeaseConflictError) return cause
+    this.outage.begin(cause)
+    const message = `the tick ${shown(due.getTime())} of '${job}' is not run: ${reasonOf(cause)}`
+    const { kind: store = 'custom' } = this.#store
+    return new LeaseUnavailableError(message, { leaseName: this.#leases.nameOf(job), store, cause })
   }
 
   async #claim(job: string, due: Date, own: TickClaimOptions): Promise<ClaimedTick | undefined> {
@@ -153,7 +161,14 @@ export class TickClaims extends Recipe {
     }
     const work = new Deferred<void>()
     const settled = before?.settled.catch(() => {}) ?? Promise.resolve()
-    const run: Run = { due: instantOf(job, due), work, runner: undefined, state: 'claiming', hasOverrun: false, settled }
+    const run: Run = {
+      due: instantOf(job, due),
+      work,
+      runner: undefined,
+      state: 'claiming',
+      hasOverrun: false,
+      settled,
+    }
     this.#runs.set(job, run)
     return await new Promise((resolve, reject) => {
       run.settled = settled.then(() => this.#run(job, run, own, resolve))
@@ -231,7 +246,7 @@ export class TickClaims extends Recipe {
     if (run.state !== 'running' || run.hasOverrun) return
     run.hasOverrun = true
     const message =
-      `'${job}': the run of the tick ${new Date(run.due).toISOString()} is in progress here, so the ticks that become due ` +
+      `'${job}': the run of the tick ${shown(run.due)} is in progress here, so the ticks that become due ` +
       'meanwhile are left out; set atMostFor to limit a run'
     logSafely(this.logger, 'warn', message)
   }
@@ -246,6 +261,10 @@ function instantOf(job: string, due: Date): number {
   const instant = due instanceof Date ? due.getTime() : Number.NaN
   if (Number.isInteger(instant)) return instant
   throw wrong(`the tick of '${job}' must be a Date, not ${shownValue(due)}`)
+}
+
+function shown(instant: number): string {
+  return new Date(instant).toISOString()
 }
 
 function wrong(message: string): LeaseConfigurationError {
