@@ -38,9 +38,10 @@ const long = [
   'packages/heartbeat-thread/test/published/*.test.ts',
   'packages/heartbeat-thread/test/{heartbeat-thread,laws,processes}.test.ts',
   'packages/local/test/{thread-laws,threads,processes,self-fence}.test.ts',
+  'packages/node-cron/test/processes.test.ts',
   'packages/recipes/test/*/{processes,simulation,thread-laws}.test.ts',
   'testing/simulator/test/*.test.ts',
-  'examples/{cron,failover,hocon,jobs,oauth-refresh,pipeline,testing}/test/**/*.test.ts',
+  'examples/{cron,failover,hocon,jobs,node-cron,oauth-refresh,pipeline,testing}/test/**/*.test.ts',
   'tools/test/published/*.test.ts',
   'tools/test/time-lint.test.ts',
 ]

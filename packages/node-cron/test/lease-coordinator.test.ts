@@ -145,7 +145,11 @@ describe.each(versions)('with node-cron %s', (_, cron) => {
     const instances = new Instances()
     const coordinator = instances.coordinator()
     let count = 0
-    for (let task = 0; task < 2; task += 1) schedule(coordinator, () => void (count += 1))
+    for (let task = 0; task < 2; task += 1) {
+      schedule(coordinator, () => {
+        count += 1
+      })
+    }
     await pass(3)
     expect(count).toBe(3)
     expect(instances.lines).toEqual([
