@@ -1,0 +1,38 @@
+import { setImmediate as turn } from 'node:timers/promises'
+import { MemoryLeaseStore } from '@leasehold/core'
+import cron, { type ScheduledTask } from 'node-cron'
+import { afterEach, beforeEach, expect, it, onTestFinished, vi } from 'vitest'
+import { reportFenced } from './readme/fenced-report.js'
+import { reportNightly } from './readme/report.js'
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: new Date(2026, 0, 1, 2, 59, 58) })
+})
+
+afterEach(() => {
+  cron.setRunCoordinator(undefined)
+  vi.useRealTimers()
+})
+
+async function untilAfterThree(task: ScheduledTask): Promise<void> {
+  onTestFinished(async () => void (await task.destroy()))
+  for (let step = 0; step < 30; step += 1) {
+    await vi.advanceTimersByTimeAsync(100)
+    await turn()
+  }
+}
+
+it('the example writes a report at three', async () => {
+  const dates: Date[] = []
+  await untilAfterThree(reportNightly(new MemoryLeaseStore(), async (due) => void dates.push(due)))
+  expect(dates).toEqual([new Date(2026, 0, 1, 3)])
+})
+
+it('the fenced example hands on a signal and a fencing token', async () => {
+  const given: unknown[] = []
+  const write = async (signal: AbortSignal | undefined, token: bigint | undefined): Promise<void> => {
+    given.push(signal?.aborted, token)
+  }
+  await untilAfterThree(reportFenced(new MemoryLeaseStore(), write))
+  expect(given).toEqual([false, expect.any(BigInt)])
+})
