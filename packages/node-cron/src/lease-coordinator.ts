@@ -22,6 +22,7 @@ export type LeaseCoordinatorOptions = TickClaimsOptions
  * reached, or for up to `distributedLease` milliseconds after the process of a run has died.
  */
 export class LeaseCoordinator extends TickClaims implements RunCoordinator {
+  protected static override readonly subject = 'LeaseCoordinator'
   readonly #logger: Logger
   /** Whether the options say which ttl the leases have. */
   readonly #hasTtl: boolean

@@ -223,3 +223,16 @@ it('rejects a store that keeps no metadata when it is built', () => {
   expect(() => new LeaseCoordinator(bare)).toThrow(LeaseConfigurationError)
   expect(() => new LeaseCoordinator(bare)).toThrow('keeps none: use a store or a layout that does')
 })
+
+it('names itself in errors and in the log', async () => {
+  expect(() => new LeaseCoordinator(new MemoryLeaseStore(), { ttl: 5 } as object)).toThrow(
+    "LeaseCoordinator has no option 'ttl'",
+  )
+  const lines: string[] = []
+  const logger = { ...silentLogger, warn: (line: string) => void lines.push(line) }
+  const store = new FaultyStore(new MemoryLeaseStore(), { plan: () => ({ kind: 'fail-before' }) })
+  await new LeaseCoordinator(store, { logger }).shouldRun('report:2026-01-01T12:00:01.000Z', 30_000)
+  expect(lines).toEqual([
+    "LeaseCoordinator: the tick 2026-01-01T12:00:01.000Z of 'report' is not run: the connection was lost",
+  ])
+})

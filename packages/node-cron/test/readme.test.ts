@@ -6,7 +6,7 @@ import { reportFenced } from './readme/fenced-report.js'
 import { reportNightly } from './readme/report.js'
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: new Date(2026, 0, 1, 2, 59, 58) })
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'], now: Date.UTC(2026, 0, 1, 1, 59, 58) })
 })
 
 afterEach(() => {
@@ -22,10 +22,10 @@ async function untilAfterThree(task: ScheduledTask): Promise<void> {
   }
 }
 
-it('the example writes a report at three', async () => {
+it('the example writes a report at three in Berlin', async () => {
   const dates: Date[] = []
   await untilAfterThree(reportNightly(new MemoryLeaseStore(), async (due) => void dates.push(due)))
-  expect(dates).toEqual([new Date(2026, 0, 1, 3)])
+  expect(dates).toEqual([new Date('2026-01-01T02:00:00Z')])
 })
 
 it('the fenced example hands on a signal and a fencing token', async () => {
@@ -33,6 +33,6 @@ it('the fenced example hands on a signal and a fencing token', async () => {
   const write = async (signal: AbortSignal | undefined, token: bigint | undefined): Promise<void> => {
     given.push(signal?.aborted, token)
   }
-  await untilAfterThree(reportFenced(new MemoryLeaseStore(), write))
+  await untilAfterThree(reportFenced(new MemoryLeaseStore(), write, () => {}))
   expect(given).toEqual([false, expect.any(BigInt)])
 })

@@ -7,13 +7,15 @@ import cron from 'node-cron'
 export function reportFenced(
   store: LeaseStore,
   writeReport: (signal: AbortSignal | undefined, token: bigint | undefined) => Promise<void>,
+  onError: (error: unknown) => void,
 ) {
   const coordinator = new LeaseCoordinator(store, { atMostFor: 10 * 60_000 })
-  coordinator.on('error', (error) => console.error(error))
+  coordinator.on('error', onError)
   const work = async (): Promise<void> => {
     const run = coordinator.running('report')
     await writeReport(run?.signal, run?.fencingToken)
   }
-  return cron.schedule('0 3 * * *', work, { name: 'report', distributed: true, runCoordinator: coordinator })
+  const options = { name: 'report', distributed: true, timezone: 'Europe/Berlin', runCoordinator: coordinator }
+  return cron.schedule('0 3 * * *', work, options)
 }
 // #endregion fenced

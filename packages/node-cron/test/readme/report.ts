@@ -7,6 +7,7 @@ import cron from 'node-cron'
 export function reportNightly(store: LeaseStore, writeReport: (due: Date) => Promise<void>) {
   // Before the tasks: node-cron reads it when a task is made.
   cron.setRunCoordinator(new LeaseCoordinator(store))
-  return cron.schedule('0 3 * * *', ({ date }) => writeReport(date), { name: 'report', distributed: true })
+  const options = { name: 'report', distributed: true, timezone: 'Europe/Berlin' }
+  return cron.schedule('0 3 * * *', ({ date }) => writeReport(date), options)
 }
 // #endregion example

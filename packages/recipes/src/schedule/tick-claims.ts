@@ -91,6 +91,8 @@ interface Run {
  * progress, or for up to a ttl after the process of such a run has died.
  */
 export class TickClaims extends Recipe {
+  /** The name of the class in errors and logs. */
+  protected static readonly subject: string = 'TickClaims'
   readonly #store: LeaseStore
   readonly #options: TickClaimsOptions
   readonly #leases: KeyedLeases
@@ -99,16 +101,17 @@ export class TickClaims extends Recipe {
 
   /** Throws a `LeaseConfigurationError` if an option is invalid, or if the store keeps no metadata. */
   constructor(store: LeaseStore, options: TickClaimsOptions = {}) {
-    checkOptionNames('TickClaims', options, optionNames)
-    super('tick claims', store, options)
+    const { subject } = new.target
+    checkOptionNames(subject, options, optionNames)
+    super(subject, store, options)
     const { name, atMostFor, now, random = systemRandom } = options
-    checkFault(faultOfDuration('TickClaims: atMostFor', atMostFor) ?? faultOfFunction('TickClaims: now', now))
+    checkFault(faultOfDuration(`${subject}: atMostFor`, atMostFor) ?? faultOfFunction(`${subject}: now`, now))
     this.#store = store
     this.#options = options
     this.#random = guardRandom(random, (error) => this.report(error, 'random() failed'))
     const leaseOptions = { name, ...runLeaseOptionsOf(options) }
-    this.#leases = new KeyedLeases(store, leaseOptions, 'tick-claims', (_job, lease) => this.watch(lease))
-    checkRunsRoom('TickClaims', store, this.#leases.settings.owner)
+    this.#leases = new KeyedLeases(store, leaseOptions, subject, (_job, lease) => this.watch(lease))
+    checkRunsRoom(subject, store, this.#leases.settings.owner)
   }
 
   /**
@@ -122,7 +125,7 @@ export class TickClaims extends Recipe {
       this.outage.onAnswer()
       return tick
     } catch (error) {
-      this.report(this.#failure(job, due, error), 'a tick is not run')
+      this.#onFailure(job, due, error)
       return undefined
     }
   }
@@ -141,14 +144,17 @@ export class TickClaims extends Recipe {
     await this.close(this.#leases.all, operationTimeout)
   }
 
-  /** The error to report. */
-  #failure(job: string, due: Date, cause: unknown): unknown {
+  #onFailure(job: string, due: Date, cause: unknown): void {
     const isMistake = cause instanceof LeaseConfigurationError || cause instanceof LeaseNameError
-    if (this.stopping.aborted || isMistake || cause instanceof LeaseConflictError) return cause
+    if (this.stopping.aborted || isMistake || cause instanceof LeaseConflictError) {
+      this.report(cause, 'a tick is not run')
+      return
+    }
     this.outage.begin(cause)
     const message = `the tick ${shown(due.getTime())} of '${job}' is not run: ${reasonOf(cause)}`
     const { kind: store = 'custom' } = this.#store
-    return new LeaseUnavailableError(message, { leaseName: this.#leases.nameOf(job), store, cause })
+    // The same failure may come again at each tick: one line is enough.
+    this.reportLine(message, new LeaseUnavailableError(message, { leaseName: this.#leases.nameOf(job), store, cause }))
   }
 
   async #claim(job: string, due: Date, own: TickClaimOptions): Promise<ClaimedTick | undefined> {
@@ -268,5 +274,5 @@ function shown(instant: number): string {
 }
 
 function wrong(message: string): LeaseConfigurationError {
-  return new LeaseConfigurationError(`TickClaims: ${message}`)
+  return new LeaseConfigurationError(`claim: ${message}`)
 }
