@@ -18,7 +18,7 @@ interface Instance {
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-node-cron-'))
 const runs: { readonly instance: string; readonly due: string }[] = []
 const names = ['anna', 'berta']
-let instances: readonly Instance[] = await Promise.all(names.map(startInstance))
+const instances = new Set(await Promise.all(names.map(startInstance)))
 
 async function startInstance(name: string): Promise<Instance> {
   const child = fork(fileURLToPath(new URL('instance.ts', import.meta.url)), [folder])
@@ -51,10 +51,13 @@ async function end({ process: child }: Instance, signal: NodeJS.Signals): Promis
 
 const victim = await untilMoreRuns(TICKS)
 console.log(`SIGKILL to ${victim}, in the middle of its work`)
-for (const instance of instances) if (instance.name === victim) await end(instance, 'SIGKILL')
-instances = instances.filter(({ name }) => name !== victim)
+for (const instance of instances) {
+  if (instance.name !== victim) continue
+  await end(instance, 'SIGKILL')
+  instances.delete(instance)
+}
 await untilMoreRuns(TICKS)
-await Promise.all(instances.map((instance) => end(instance, 'SIGTERM')))
+await Promise.all(Array.from(instances, (instance) => end(instance, 'SIGTERM')))
 rmSync(folder, { recursive: true })
 
 const twice = runs.length - new Set(runs.map(({ due }) => due)).size

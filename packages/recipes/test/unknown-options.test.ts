@@ -12,6 +12,7 @@ import {
   ScheduleControl,
   Semaphore,
   SingleFlight,
+  TickClaims,
 } from '@leasehold/recipes'
 import { TestLease } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -46,6 +47,7 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
       (o: object) => new ReadWriteLease(store, { name: 'job', readers: 2, ...o }),
     ],
     ['SingleFlight', 'cachSize', 'cacheSize', (o: object) => new SingleFlight(store, o)],
+    ['TickClaims', 'atMostFo', 'atMostFor', (o: object) => new TickClaims(store, o)],
     ['AllOf', 'clok', 'clock', (o: object) => new AllOf([new TestLease()], o)],
     ['AllOf', 'loger', 'logger', (o: object) => new AllOf([new TestLease()], o)],
     ['createLockManager', 'reader', 'readers', (o: object) => createLockManager(store, o)],

@@ -8,7 +8,7 @@ import {
 } from '@leasehold/core'
 import { type ClaimedTick, Once, ScheduleControl, TickClaims, type TickClaimsOptions } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing'
-import { FaultyStore, VirtualClock } from '@leasehold/testkit'
+import { FaultyStore, seededFaults, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createPlace, Fleet, instant, MINUTE, withoutMetadata } from './fleet.js'
 
@@ -291,3 +291,44 @@ describe('stop', () => {
     expect(claimers.fleet.time.now).toBeLessThan(10_000)
   })
 })
+
+/** Three instances with clocks up to a minute apart come to 20 ticks, and each way to the store has faults. */
+async function comeToTicks(seed: number): Promise<{ claimed: number[]; overlaps: number }> {
+  const claimers = new Claimers()
+  const { time, server } = claimers.fleet
+  const claimed: number[] = []
+  const running = new Map<ClaimedTick, number>()
+  let overlaps = 0
+  for (const [index, skew] of [0, 25_000, -30_000].entries()) {
+    const plan = seededFaults(seed * 3 + index, { rate: 0.1 })
+    const store = new FaultyStore(claimers.memory, { clock: server, plan })
+    const claims = claimers.create(`owner ${index}`, { heartbeatTimeout: 30_000 }, store, skew)
+    for (let minute = 1; minute <= 20; minute += 1) {
+      server.schedule(minute * MINUTE - skew, async () => {
+        const tick = await claims.claim('report', instant(minute))
+        if (tick === undefined) return
+        claimed.push(minute)
+        if ([...running.keys()].some((other) => other.checkLease())) overlaps += 1
+        running.set(tick, minute)
+        // From a moment to more than two ticks.
+        server.schedule(((seed * 7 + minute * 13) % 10) * 15_000, () => {
+          running.delete(tick)
+          void tick.end()
+        })
+      })
+    }
+  }
+  await time.advance(25 * MINUTE)
+  return { claimed, overlaps }
+}
+
+it('claims no tick twice and no tick after a later one, and runs do not overlap, in 100 fleets with faults', async () => {
+  let count = 0
+  for (let seed = 1; seed <= 100; seed += 1) {
+    const { claimed, overlaps } = await comeToTicks(seed)
+    expect(claimed, `seed ${seed}`).toEqual([...new Set(claimed)].toSorted((one, other) => one - other))
+    expect(overlaps, `seed ${seed}`).toBe(0)
+    count += claimed.length
+  }
+  expect(count).toBeGreaterThan(500)
+}, 60_000)
