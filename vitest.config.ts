@@ -23,7 +23,7 @@ const servers = [
   'packages/redis/test/{laws,listing,proxy,servers,time-limits,transport,waiting}.test.ts',
   'packages/redis-quorum/test/{laws,rough-weather,servers}.test.ts',
   'packages/{azure-blob,consul,etcd,kubernetes,postgres}/test/**/*.test.ts',
-  'packages/opentelemetry/test/redis.test.ts',
+  'packages/{node-cron,opentelemetry}/test/redis.test.ts',
   'packages/recipes/test/servers/*.test.ts',
   'packages/opentelemetry/test/prometheus/*.test.ts',
   'examples/{azure-blob,consul,container-migration,etcd,kubernetes,postgres}/test/**/*.test.ts',
