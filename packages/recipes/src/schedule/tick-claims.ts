@@ -121,9 +121,7 @@ export class TickClaims extends Recipe {
    */
   async claim(job: string, due: Date, options: TickClaimOptions = {}): Promise<ClaimedTick | undefined> {
     try {
-      const tick = await this.#claim(job, due, options)
-      this.outage.onAnswer()
-      return tick
+      return await this.#claim(job, due, options)
     } catch (error) {
       this.#onFailure(job, due, error)
       return undefined
@@ -187,7 +185,7 @@ export class TickClaims extends Recipe {
       run.state = 'ending'
       if (error === undefined) run.work.resolve()
       else run.work.reject(error)
-      await run.settled
+      await run.settled.catch(() => {})
     }
     const work = (tick: Tick): Promise<void> => {
       run.state = 'running'
@@ -210,6 +208,7 @@ export class TickClaims extends Recipe {
     for (let attempts = 0; !this.stopping.aborted; attempts += 1) {
       const { operationTimeout: timeout, heartbeatTimeout } = timeouts
       const record = await readLease(this.#store, name, { timeout, clock: this.clock })
+      this.outage.onAnswer()
       const found = fromMetadata(record?.metadata, { leaseName: name })
       if (isDecided({ due }, found)) return
       if (!isLocked(record)) {

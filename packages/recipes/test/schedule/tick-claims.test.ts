@@ -170,6 +170,23 @@ describe('a store that fails', () => {
     expect(await claimers.run(ada, 20)).toBe(true)
   })
 
+  it('is unreachable until it has answered: a tick that is left out without a request is no answer', async () => {
+    const claimers = new Claimers()
+    const line = claimers.line()
+    const ada = claimers.create('ada', {}, line.store)
+    const events: string[] = []
+    ada.on('unreachable', () => events.push('unreachable')).on('reachable', () => events.push('reachable'))
+    const tick = await claimers.claim(ada, 10)
+    line.isCut = true
+    await claimers.claim(ada, 10, 'invoices')
+    await claimers.claim(ada, 20)
+    expect(events).toEqual(['unreachable'])
+    line.isCut = false
+    await claimers.settled(tick?.end() ?? Promise.resolve())
+    await claimers.run(ada, 30)
+    expect(events).toEqual(['unreachable', 'reachable'])
+  })
+
   it('lets no tick run that could not be recorded', async () => {
     const claimers = new Claimers()
     const store = new FaultyStore(claimers.memory, { clock: claimers.fleet.server })
