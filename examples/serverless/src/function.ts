@@ -43,16 +43,21 @@ async function work(held: StoreHeld): Promise<void> {
   process.send?.({ isValid, write, isAborted: held.signal.aborted })
 }
 
-// The run rejects as soon as the loss is noticed, while the work goes on.
-let working: Promise<void> | undefined
-const run = lease.run((held) => {
-  working = work(held)
-  return working
-})
-const outcome = await run.then(
-  () => 'resolved',
-  (error: Error) => error.name,
-)
-await working
-process.send?.({ run: outcome })
+/** Resolves with the end of the run when the work has ended, too: the run rejects as soon as the loss is noticed. */
+async function runToEnd(): Promise<string> {
+  const begun: Promise<void>[] = []
+  const run = lease.run((held) => {
+    const working = work(held)
+    begun.push(working)
+    return working
+  })
+  const outcome = await run.then(
+    () => 'resolved',
+    (error: Error) => error.name,
+  )
+  await Promise.all(begun)
+  return outcome
+}
+
+process.send?.({ run: await runToEnd() })
 process.disconnect()

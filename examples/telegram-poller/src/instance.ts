@@ -13,17 +13,13 @@ import { startPoller } from './start-poller.js'
 const [how, folder = '', name = '', address = ''] = process.argv.slice(2)
 const createBot = () => new PollingBot(address, name, ({ text }) => process.send?.({ handled: text }))
 
-let election: LeaderElection | undefined
-let isDeaf = false
-if (how === 'alone') {
-  // As many programs do it: the error is logged, and the process goes on.
+const election = how === 'alone' ? undefined : startPoller(new LocalLeaseStore({ folder }), name, createBot)
+/** Set when polling without a lease has ended. As many programs do it, the process goes on then. */
+const deaf = new AbortController()
+if (election === undefined) {
   createBot()
     .start()
-    .catch(() => {
-      isDeaf = true
-    })
-} else {
-  election = startPoller(new LocalLeaseStore({ folder }), name, createBot)
+    .catch(() => deaf.abort())
 }
 
 // #region stop
@@ -47,7 +43,7 @@ function answerHealth(election: LeaderElection, response: ServerResponse): void 
 const server = createServer((_request, response) => {
   if (election !== undefined) return answerHealth(election, response)
   // Without a lease, nothing says that the bot is deaf, except in this demo.
-  return response.end(JSON.stringify({ healthy: true, isDeaf }))
+  return response.end(JSON.stringify({ healthy: true, isDeaf: deaf.signal.aborted }))
 })
 server.listen(0, '127.0.0.1', () => {
   process.send?.({ health: `http://127.0.0.1:${(server.address() as AddressInfo).port}` })
