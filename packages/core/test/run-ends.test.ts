@@ -166,3 +166,37 @@ describe('a run that has ended', () => {
     }
   })
 })
+
+describe('work that ends after a pause of the process', () => {
+  it('is rejected if the validity was over before, although the loss was not noticed yet', async () => {
+    const { clock, lease } = setUpInMemory()
+    const work = pendingWork()
+    const run = lease.run(work.work)
+    const rejected = expect(run).rejects.toMatchObject({ name: 'LeaseLostError', reason: 'expired', owner: 'me' })
+    await clock.settle()
+    // Its answer is handled before the timers.
+    clock.block(lease.settings.timeouts.heartbeatTimeout)
+    work.end('late')
+    await rejected
+    expect(work.started[0]?.signal.reason).toBeInstanceOf(LeaseLostError)
+  })
+
+  it('is done if the lease is still valid', async () => {
+    const { clock, lease } = setUpInMemory()
+    const work = pendingWork()
+    const run = lease.run(work.work)
+    await clock.settle()
+    clock.block(lease.remaining / 2)
+    work.end('in time')
+    expect(await run).toBe('in time')
+  })
+
+  it('is done if it has handed the lease over itself', async () => {
+    const { lease } = setUpInMemory()
+    const run = lease.run(async () => {
+      await lease.handOff()
+      return 'handed over'
+    })
+    expect(await run).toBe('handed over')
+  })
+})

@@ -1,7 +1,7 @@
 import { LeaseConflictError } from '../errors/lease-conflict-error.js'
 import type { LeaseErrorDetails } from '../errors/lease-error.js'
 import { LeaseHeldError } from '../errors/lease-held-error.js'
-import { LeaseLostError } from '../errors/lease-lost-error.js'
+import { LeaseLostError, lossError } from '../errors/lease-lost-error.js'
 import type { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { shownText } from '../errors/shown-value.js'
 import type { AbortListeners } from '../time/abort-listeners.js'
@@ -73,11 +73,20 @@ export class LeaseRuns {
     this.#current = run
     try {
       await this.#begin(run, options, wait === 0 ? 0 : Math.max(wait - (clock.now() - startedAt), 0))
-      return await workContext.run(lease, () => this.#host.publish(() => run.do(lease, work)))
+      return await workContext.run(lease, () => this.#host.publish(() => this.#do(run, lease, work)))
     } finally {
       await this.#end(run)
       this.#queue.leave()
     }
+  }
+
+  /** Rejects also if the work has ended after the validity: when a paused process goes on, its timers may come after that. */
+  async #do<T>(run: LeaseRun, lease: Held, work: (held: Held) => Promise<T>): Promise<T> {
+    const outcome = await run.do(lease, work)
+    if (!run.isUnder(this.#host.currentGrant()) || this.#host.isValid()) return outcome
+    const error = lossError({ reason: 'expired' }, this.#host.details)
+    run.end(error)
+    throw error
   }
 
   /** The owner gives the grant up: aborts the run in progress. */
