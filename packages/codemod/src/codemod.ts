@@ -65,7 +65,10 @@ function parsedWords(args: readonly string[]) {
 }
 
 function report({ changed, leftovers }: RedlockChanges, dryRun: boolean, folder: string): string {
-  const shown = (file: string): string => relative(folder, file) || file
+  const shown = (file: string): string => {
+    const path = relative(folder, file)
+    return path === '' || path.startsWith('..') ? file : path
+  }
   const parts = changed.map((change) => (dryRun ? diff(change, shown(change.file)) : `changed ${shown(change.file)}\n`))
   if (leftovers.length > 0) {
     parts.push(`\nTo do by hand:\n`)

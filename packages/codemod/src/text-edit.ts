@@ -41,10 +41,11 @@ export function changedLines(text: string, edits: readonly TextEdit[]): ChangedL
   return groups.map(({ start, end, edits: inLines }) => {
     const moved = inLines.map((edit) => ({ ...edit, start: edit.start - start, end: edit.end - start }))
     const before = text.slice(start, end)
+    const after = applyEdits(before, moved)
     return {
       line: text.slice(0, start).split('\n').length,
       before: before.split('\n'),
-      after: applyEdits(before, moved).split('\n'),
+      after: after === '' && before !== '' ? [] : after.split('\n'),
     }
   })
 }

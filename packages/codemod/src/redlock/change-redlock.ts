@@ -6,13 +6,13 @@ import { changeAcquire, isReleaseOfLock } from './acquire-call.js'
 import { type Change, type ImportedName, isWithin } from './change.js'
 import { changeCreation, retriesOf } from './creation.js'
 import { errorListener } from './error-listener.js'
-import { importEdits, lineOf, refuseTakenNames } from './import-edits.js'
+import { importEdits, refuseTakenNames, removalOf } from './import-edits.js'
 import { Instances, type MethodCall, type SharedInstance } from './instances.js'
 import { Names } from './names.js'
 import { NotSure } from './not-sure.js'
 import { importedSymbols, type RedlockImport, redlockImports } from './redlock-imports.js'
 import type { RetrySettings } from './retry-settings.js'
-import { strayCalls, strayErrorNames } from './stray-code.js'
+import { strayCalls, strayErrorNames, straySignalErrors } from './stray-code.js'
 import { changeUsing } from './using-call.js'
 
 /** A file with its new text. */
@@ -69,6 +69,13 @@ class RedlockChange {
       this.#note(new NotSure(use, 'the class of redlock is used in another way here: change this by hand'))
     for (const call of stray) this.#note(call.doubt)
     for (const instance of shared) this.#changeTogether(instance, instances.strayUses, stray)
+    if (this.#changes.length > 0) for (const file of files) this.#noteSignalErrors(file)
+  }
+
+  /** The error of a signal that is read in a function of its own, which may be called with the signal of a lease now. */
+  #noteSignalErrors(file: ts.SourceFile): void {
+    const edits = this.#changes.filter((change) => change.file === file).flatMap((change) => change.edits)
+    for (const doubt of straySignalErrors(file)) if (!isEdited(doubt.node.name, edits)) this.#note(doubt.doubt)
   }
 
   changed(): ChangedFile[] {
@@ -132,7 +139,7 @@ class RedlockChange {
       throw new NotSure(call, 'quit ends the connections of your client: call close() of the lease store, then quit() of your client')
     const statement = errorListener(use)
     removed.push(statement)
-    return { file: call.getSourceFile(), imports: [], edits: [{ ...lineOf(statement), text: '' }] }
+    return { file: call.getSourceFile(), imports: [], edits: [removalOf(statement)] }
   }
 
   /** Errors and types of redlock in the files of an instance, and names that the new code needs. */

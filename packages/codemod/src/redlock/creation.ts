@@ -19,7 +19,7 @@ export function changeCreation(creation: ts.NewExpression): Change {
   if (/(from|require\()\s*['"]redis['"]/.test(file.text))
     throw new NotSure(creation, 'the client may be an old one of node-redis: RedisLeaseStore takes node-redis 5 or later, so make it by hand')
   refuseComments(file, creation.getStart(), client.getStart(), creation)
-  refuseComments(file, client.end, creation.end, creation)
+  // Comments on the settings of redlock go with them.
   return {
     file,
     imports: ['RedisLeaseStore'],

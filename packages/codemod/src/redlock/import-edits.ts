@@ -18,7 +18,7 @@ export function importEdits(
   needed: ReadonlySet<ImportedName>,
   unused: readonly RedlockImport[],
 ): TextEdit[] {
-  const missing = [...needed].filter((name) => !isImported(file, name)).sort()
+  const missing = [...needed].filter((name) => !isImported(file, name))
   const newline = file.text.includes('\r\n') ? '\r\n' : '\n'
   const lines = importLines(file, missing)
   const [first, ...others] = unused.map(({ statement }) => statement)
@@ -44,6 +44,23 @@ export function lineOf(statement: ts.Node): { readonly start: number; readonly e
     : { start: statement.getStart(), end: statement.end }
 }
 
+/** Deletes a statement with the comments that stand right above it, and one of two blank lines around it. */
+export function removalOf(statement: ts.Statement): TextEdit {
+  const { text } = statement.getSourceFile()
+  const line = lineOf(statement)
+  if (line.start === statement.getStart() && line.end === statement.end) return { ...line, text: '' }
+  let { start, end } = line
+  for (const comment of (ts.getLeadingCommentRanges(text, statement.getFullStart()) ?? []).reverse()) {
+    if (!/^[ \t]*\r?\n?[ \t]*$/.test(text.slice(comment.end, start))) break
+    const lineStart = text.lastIndexOf('\n', comment.pos - 1) + 1
+    if (text.slice(lineStart, comment.pos).trim() !== '' || comment.pos === 0) break
+    start = lineStart
+  }
+  const blank = /^[ \t]*\r?\n/.exec(text.slice(end))?.[0]
+  if (blank !== undefined && /(^|\n[ \t]*\r?\n)$/.test(text.slice(0, start))) end += blank.length
+  return { start, end, text: '' }
+}
+
 /** Throws a `NotSure` if a name that the new code needs stands for something else in the file. */
 export function refuseTakenNames(file: ts.SourceFile, needed: readonly ImportedName[], node: ts.Node): void {
   for (const name of needed) {
@@ -63,7 +80,7 @@ function importLines(file: ts.SourceFile, names: readonly ImportedName[]): strin
   const end = last === undefined || last.getText().endsWith(';') ? ';' : ''
   const used = [...new Set(names.map((name) => modules[name]))].sort()
   return used.map((module) => {
-    const mine = names.filter((name) => modules[name] === module)
+    const mine = names.filter((name) => modules[name] === module).sort((a, b) => a.localeCompare(b, 'en'))
     const list = mine.map((name) => (name === 'LeaseStore' ? 'type LeaseStore' : name)).join(', ')
     const from = `${quote}${module}${quote}`
     if (isCommonJs) return `const { ${list} } = require(${from})${end}`

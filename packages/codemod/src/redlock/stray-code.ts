@@ -52,3 +52,20 @@ export function strayErrorNames(file: ts.SourceFile): NotSure[] {
   look(file)
   return doubts
 }
+
+/** Reads of `signal.error`, which only the signal of redlock has. */
+export function straySignalErrors(
+  file: ts.SourceFile,
+): { readonly node: ts.PropertyAccessExpression; readonly doubt: NotSure }[] {
+  const found: { node: ts.PropertyAccessExpression; doubt: NotSure }[] = []
+  const look = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node) && node.name.text === 'error' && /signal$/i.test(node.expression.getText()))
+      found.push({
+        node,
+        doubt: new NotSure(node, 'the signal of a lease has its error as signal.reason: change this by hand if a lease gives the signal'),
+      })
+    ts.forEachChild(node, look)
+  }
+  look(file)
+  return found
+}

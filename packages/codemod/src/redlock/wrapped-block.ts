@@ -6,6 +6,7 @@ import { isWithin } from './change.js'
  * around it, `returns` if it is the end of that function, so that its value can be returned. `undefined`: it cannot.
  */
 export function canBeWrapped(statement: ts.TryStatement): 'plain' | 'returns' | undefined {
+  if (readsNarrowed(statement)) return undefined
   const exits = exitsOf(statement.tryBlock)
   if (exits === undefined) return undefined
   if (exits === 0) return 'plain'
@@ -68,4 +69,30 @@ function isLastOfFunction(statement: ts.TryStatement): boolean {
   if (!ts.isBlock(body) || !ts.isFunctionLike(body.parent)) return false
   const isGenerator = 'asteriskToken' in body.parent && body.parent.asteriskToken !== undefined
   return !isGenerator && body.statements.at(-1) === statement
+}
+
+/** Whether the block reads a property that code before it has checked or set: a function does not know the narrowed type. */
+function readsNarrowed(statement: ts.TryStatement): boolean {
+  const narrowed = new Set<string>()
+  const note = (node: ts.Node): void => {
+    if (ts.isPropertyAccessExpression(node) || ts.isElementAccessExpression(node)) narrowed.add(node.getText())
+    ts.forEachChild(node, note)
+  }
+  const scope = ts.findAncestor(statement, ts.isFunctionLike) ?? statement.getSourceFile()
+  const lookBefore = (node: ts.Node): void => {
+    if (node === statement) return
+    if (ts.isIfStatement(node) || ts.isWhileStatement(node)) note(node.expression)
+    if (ts.isConditionalExpression(node)) note(node.condition)
+    if (ts.isSwitchStatement(node) || ts.isNonNullExpression(node)) note(node.expression)
+    if (ts.isBinaryExpression(node)) note(node.left)
+    ts.forEachChild(node, lookBefore)
+  }
+  lookBefore(scope)
+  let reads = false
+  const look = (node: ts.Node): void => {
+    if (narrowed.has(node.getText())) reads = true
+    ts.forEachChild(node, look)
+  }
+  look(statement.tryBlock)
+  return reads
 }

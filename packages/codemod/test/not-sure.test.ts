@@ -1,0 +1,271 @@
+import { relative } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { change, textsIn, Workspace } from './support/workspace.js'
+
+const workspace = new Workspace()
+let count = 0
+
+/** Changes files, and returns what is listed as `file:line: sentence`, with the texts before and after. */
+function changing(files: Readonly<Record<string, string>>) {
+  count += 1
+  const folder = workspace.files(`case-${count}`, files)
+  const { leftovers } = change(folder)
+  const listed = leftovers.map(({ file, line, sentence }) => `${relative(folder, file)}:${line}: ${sentence}`)
+  return { listed, after: textsIn(folder) }
+}
+
+const instance = `import { Redis } from 'ioredis'
+import Redlock from 'redlock'
+const redlock = new Redlock([new Redis()])
+`
+
+/** Code after an instance of redlock, its line of doubt, and a part of the sentence. */
+const doubts: [what: string, code: string, line: number, sentence: RegExp][] = [
+  [
+    'extend',
+    `export async function f(work: () => Promise<void>) {
+  let lock = await redlock.acquire(['a'], 5000)
+  try {
+    await work()
+    lock = await lock.extend(5000)
+  } finally {
+    await lock.release()
+  }
+}`,
+    8,
+    /extend is not needed: delete this call/,
+  ],
+  [
+    'the value of a lock',
+    `export async function f(save: (value: string) => Promise<void>) {
+  const lock = await redlock.acquire(['a'], 5000)
+  try {
+    await save(lock.value)
+  } finally {
+    await lock.release()
+  }
+}`,
+    7,
+    /use its fencingToken/,
+  ],
+  [
+    'a lock that expires on purpose',
+    `export const once = async (id: string) => {
+  const lock = await redlock.acquire([id], 60_000)
+  return lock
+}`,
+    5,
+    /renewed until it is released/,
+  ],
+  [
+    'a release that a failure skips',
+    `export async function f(work: () => Promise<void>) {
+  const lock = await redlock.acquire(['a'], 5000)
+  await work()
+  await lock.release()
+}`,
+    5,
+    /finally/,
+  ],
+  [
+    'work between the lock and its try block',
+    `export async function f(work: () => Promise<void>) {
+  const lock = await redlock.acquire(['a'], 5000)
+  await work()
+  try {
+    await work()
+  } finally {
+    await lock.release()
+  }
+}`,
+    5,
+    /finally/,
+  ],
+  [
+    'a release after something that may throw',
+    `export async function f(work: () => Promise<void>) {
+  const lock = await redlock.acquire(['a'], 5000)
+  try {
+    await work()
+  } finally {
+    await work()
+    await lock.release()
+  }
+}`,
+    5,
+    /finally/,
+  ],
+  ['a list of resources', `export const f = (ids: string[]) => redlock.using(ids, 5000, async () => 1)`, 4, /as an array/],
+  ['a spread list', `export const f = (ids: string[]) => redlock.using([...ids], 5000, async () => 1)`, 4, /AllOf/],
+  [
+    'a routine from elsewhere',
+    `export const f = (work: () => Promise<void>) => redlock.using(['a'], 5000, work)`,
+    4,
+    /signal.reason/,
+  ],
+  [
+    'settings from elsewhere',
+    `export const f = (o: { retryCount: number }) => redlock.using(['a'], 5000, o, async () => 1)`,
+    4,
+    /retryCount and retryDelay as numbers/,
+  ],
+  ['a ttl that is too short', `export const f = () => redlock.using(['a'], 50, async () => 1)`, 4, /100 ms/],
+  ['a comment in the arguments', `export const f = () => redlock.using(['a'], /* ms */ 5000, async () => 1)`, 4, /comment/],
+  ['an instance that is handed on', `export const all = [redlock]`, 4, /does not follow it/],
+  ['quit', `export const end = () => redlock.quit()`, 4, /close\(\)/],
+  ['a listener that counts', `let n = 0\nredlock.on('error', () => { n += 1 })\nexport const f = () => n`, 5, /more than log/],
+  [
+    'a promise chain',
+    `export const f = () => redlock.acquire(['a'], 5000).then((lock) => lock.release())`,
+    4,
+    /createLease/,
+  ],
+  [
+    'an error by its name',
+    `export const f = () => redlock.using(['a'], 5000, async () => 1).catch((e) => e.name === 'ExecutionError')`,
+    4,
+    /LeaseHeldError/,
+  ],
+  ['a name that is taken', `const createLease = 1\nexport const f = () => redlock.using(['a'], 5000, async () => createLease)`, 3, /taken/],
+]
+
+describe('code that is not sure stays as it is, byte for byte', () => {
+  test.each(doubts)('%s', (_, code, line, sentence) => {
+    const text = `${instance}${code}\n`
+    const { listed, after } = changing({ 'code.ts': text })
+    expect(after).toEqual({ 'code.ts': text })
+    expect(listed.join('\n')).toMatch(sentence)
+    expect(listed.map((entry) => entry.split(':').slice(0, 2).join(':'))).toContain(`code.ts:${line}`)
+  })
+
+  test('an error of redlock that is caught', () => {
+    const text = `import { Redis } from 'ioredis'
+import Redlock, { ExecutionError } from 'redlock'
+const redlock = new Redlock([new Redis()])
+export async function f() {
+  try {
+    return await redlock.using(['a'], 5000, async () => 1)
+  } catch (error) {
+    if (error instanceof ExecutionError) return 0
+    throw error
+  }
+}
+`
+    const { listed, after } = changing({ 'code.ts': text })
+    expect(after).toEqual({ 'code.ts': text })
+    expect(listed).toEqual([expect.stringMatching(/^code\.ts:8: ExecutionError is redlock's: .*LeaseHeldError/)])
+  })
+
+  test.each([
+    ['several servers', 'new Redlock([a, b, c])', /redlock-quorum|redis-quorum/],
+    ['a list of clients', 'new Redlock(clients)', /not listed/],
+    ['scripts', 'new Redlock([a], {}, {})', /scripts/],
+  ])('an instance with %s', (_, creation, sentence) => {
+    const text = `import Redlock from 'redlock'
+import { a, b, c, clients } from './clients.js'
+export const redlock = ${creation}
+export const f = () => redlock.using(['a'], 5000, async () => 1)
+`
+    const { listed, after } = changing({ 'code.ts': text })
+    expect(after).toEqual({ 'code.ts': text })
+    expect(listed).toEqual([expect.stringMatching(sentence)])
+  })
+
+  test('an old client of node-redis', () => {
+    const text = `const redis = require('redis')
+const Redlock = require('redlock')
+const redlock = new Redlock([redis.createClient()], { retryCount: 0 })
+exports.f = () => redlock.using(['a'], 5000, async () => 1)
+`
+    const { listed, after } = changing({ 'code.js': text })
+    expect(after).toEqual({ 'code.js': text })
+    expect(listed).toEqual([expect.stringMatching(/^code\.js:3: .*node-redis 5/)])
+  })
+})
+
+describe('code that shares an instance is changed together', () => {
+  const lock = { 'lock.ts': `${instance}export { redlock }\n` }
+  const sure = "import { redlock } from './lock.js'\nexport const f = () => redlock.using(['a'], 5000, async () => 1)\n"
+
+  test('a doubt in one file keeps the others', () => {
+    const unsure = "import { redlock } from './lock.js'\nexport const g = () => redlock.acquire(['a'], 5000)\n"
+    const files = { ...lock, 'sure.ts': sure, 'unsure.ts': unsure }
+    const { listed, after } = changing(files)
+    expect(after).toEqual(files)
+    expect(listed).toEqual([expect.stringMatching(/^unsure\.ts:2: /)])
+  })
+
+  test('another instance is not held back', () => {
+    const other = `${instance}export const g = () => redlock.acquire(['b'], 5000)\n`
+    const { listed, after } = changing({ ...lock, 'sure.ts': sure, 'other.ts': other })
+    expect(after['other.ts']).toBe(other)
+    expect(after['sure.ts']).toContain('createLease(redlock, ')
+    expect(after['lock.ts']).toContain('new RedisLeaseStore(new Redis())')
+    expect(listed).toEqual([expect.stringMatching(/^other\.ts:4: /)])
+  })
+
+  test('an import that cannot be followed keeps the instance it may mean', () => {
+    const alias = "import { redlock } from '@/lock'\nexport const g = () => redlock.using(['a'], 5000, async () => 1)\n"
+    const files = { ...lock, 'sure.ts': sure, 'alias.ts': alias }
+    const { listed, after } = changing(files)
+    expect(after).toEqual(files)
+    expect(listed).toEqual([expect.stringMatching(/^alias\.ts:2: it is not visible where redlock comes from/)])
+  })
+
+  test('a parameter that also gets something else', () => {
+    const service = `import type Redlock from 'redlock'
+export class Service {
+  constructor(private readonly redlock: Redlock) {}
+  work() {
+    return this.redlock.using(['a'], 5000, { retryCount: 0 }, async () => 1)
+  }
+}
+`
+    const uses = "import { redlock } from './lock.js'\nimport { Service } from './service.js'\nexport const a = new Service(redlock)\n"
+    const fake = "import { Service } from './service.js'\nexport const b = new Service({} as never)\n"
+    const files = { ...lock, 'service.ts': service, 'uses.ts': uses, 'fake.ts': fake }
+    const { listed, after } = changing(files)
+    expect(after).toEqual(files)
+    expect(listed).toEqual([expect.stringMatching(/^fake\.ts:2: /)])
+  })
+
+  test('a parameter that nothing in the folder fills is changed, and listed', () => {
+    const { listed, after } = changing({
+      'service.ts': `import type Redlock from 'redlock'
+export class Service {
+  constructor(private readonly redlock: Redlock) {}
+  work() {
+    return this.redlock.using(['a'], 5000, { retryCount: 0 }, async () => 1)
+  }
+}
+`,
+    })
+    expect(after['service.ts']).toContain("createLease(this.redlock, 'a', { heartbeatTimeout: 5000 }).run(async () => 1)")
+    expect(listed).toEqual([expect.stringMatching(/^service\.ts:3: .*give it a RedisLeaseStore/)])
+  })
+
+  test('a subscript, a destructured instance and an optional call are not overlooked', () => {
+    for (const use of [
+      "export class S { constructor(private redlock: Redlock) {} f() { const { redlock } = this; return redlock.using(['a'], 5000, async () => 1) } }",
+      "export class S { constructor(private redlock?: Redlock) {} f() { return this.redlock?.using(['a'], 5000, async () => 1) } }",
+      "export class S { constructor(private redlock: Redlock) {} f() { return this['redlock'].using(['a'], 5000, async () => 1) } }",
+    ]) {
+      const text = `import Redlock from 'redlock'\n${use}\n`
+      const { listed, after } = changing({ 'code.ts': text })
+      expect(after).toEqual({ 'code.ts': text })
+      expect(listed).not.toEqual([])
+    }
+  })
+})
+
+test('a file that cannot be parsed is listed', () => {
+  const text = "import Redlock from 'redlock'\nconst redlock = new Redlock([\n"
+  const { listed, after } = changing({ 'code.ts': text })
+  expect(after).toEqual({ 'code.ts': text })
+  expect(listed).toEqual([expect.stringMatching(/^code\.ts:3: the file cannot be parsed/)])
+})
+
+test('code without redlock is not touched', () => {
+  const files = { 'pool.ts': "export const f = (pool: any) => pool.acquire(['a'], 5)\n" }
+  expect(changing(files)).toEqual({ listed: [], after: files })
+})
