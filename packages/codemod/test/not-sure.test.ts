@@ -95,7 +95,12 @@ const doubts: [what: string, code: string, line: number, sentence: RegExp][] = [
     5,
     /finally/,
   ],
-  ['a list of resources', `export const f = (ids: string[]) => redlock.using(ids, 5000, async () => 1)`, 4, /as an array/],
+  [
+    'a list of resources',
+    `export const f = (ids: string[]) => redlock.using(ids, 5000, async () => 1)`,
+    4,
+    /as an array/,
+  ],
   ['a spread list', `export const f = (ids: string[]) => redlock.using([...ids], 5000, async () => 1)`, 4, /AllOf/],
   [
     'a routine from elsewhere',
@@ -110,10 +115,20 @@ const doubts: [what: string, code: string, line: number, sentence: RegExp][] = [
     /retryCount and retryDelay as numbers/,
   ],
   ['a ttl that is too short', `export const f = () => redlock.using(['a'], 50, async () => 1)`, 4, /100 ms/],
-  ['a comment in the arguments', `export const f = () => redlock.using(['a'], /* ms */ 5000, async () => 1)`, 4, /comment/],
+  [
+    'a comment in the arguments',
+    `export const f = () => redlock.using(['a'], /* ms */ 5000, async () => 1)`,
+    4,
+    /comment/,
+  ],
   ['an instance that is handed on', `export const all = [redlock]`, 4, /does not follow it/],
   ['quit', `export const end = () => redlock.quit()`, 4, /close\(\)/],
-  ['a listener that counts', `let n = 0\nredlock.on('error', () => { n += 1 })\nexport const f = () => n`, 5, /more than log/],
+  [
+    'a listener that counts',
+    `let n = 0\nredlock.on('error', () => { n += 1 })\nexport const f = () => n`,
+    5,
+    /more than log/,
+  ],
   [
     'a promise chain',
     `export const f = () => redlock.acquire(['a'], 5000).then((lock) => lock.release())`,
@@ -126,7 +141,12 @@ const doubts: [what: string, code: string, line: number, sentence: RegExp][] = [
     4,
     /LeaseHeldError/,
   ],
-  ['a name that is taken', `const createLease = 1\nexport const f = () => redlock.using(['a'], 5000, async () => createLease)`, 3, /taken/],
+  [
+    'a name that is taken',
+    `const createLease = 1\nexport const f = () => redlock.using(['a'], 5000, async () => createLease)`,
+    3,
+    /taken/,
+  ],
 ]
 
 describe('code that is not sure stays as it is, byte for byte', () => {
@@ -209,7 +229,10 @@ describe('code that shares an instance is changed together', () => {
     const files = { ...lock, 'sure.ts': sure, 'alias.ts': alias }
     const { listed, after } = changing(files)
     expect(after).toEqual(files)
-    expect(listed).toEqual([expect.stringMatching(/^alias\.ts:2: it is not visible where redlock comes from/)])
+    expect(listed).toEqual([
+      expect.stringMatching(/^alias\.ts:1: it is not visible where redlock comes from/),
+      expect.stringMatching(/^alias\.ts:2: it is not visible where redlock comes from/),
+    ])
   })
 
   test('a parameter that also gets something else', () => {
@@ -221,7 +244,8 @@ export class Service {
   }
 }
 `
-    const uses = "import { redlock } from './lock.js'\nimport { Service } from './service.js'\nexport const a = new Service(redlock)\n"
+    const uses =
+      "import { redlock } from './lock.js'\nimport { Service } from './service.js'\nexport const a = new Service(redlock)\n"
     const fake = "import { Service } from './service.js'\nexport const b = new Service({} as never)\n"
     const files = { ...lock, 'service.ts': service, 'uses.ts': uses, 'fake.ts': fake }
     const { listed, after } = changing(files)
@@ -240,13 +264,16 @@ export class Service {
 }
 `,
     })
-    expect(after['service.ts']).toContain("createLease(this.redlock, 'a', { heartbeatTimeout: 5000 }).run(async () => 1)")
+    expect(after['service.ts']).toContain(
+      "createLease(this.redlock, 'a', { heartbeatTimeout: 5000 }).run(async () => 1)",
+    )
     expect(listed).toEqual([expect.stringMatching(/^service\.ts:3: .*give it a RedisLeaseStore/)])
   })
 
   test('a subscript, a destructured instance and an optional call are not overlooked', () => {
     for (const use of [
       "export class S { constructor(private redlock: Redlock) {} f() { const { redlock } = this; return redlock.using(['a'], 5000, async () => 1) } }",
+      "export class S { constructor(private redlock: Redlock) {} f() { const { redlock: r } = this; return r.using(['a'], 5000, async () => 1) } }",
       "export class S { constructor(private redlock?: Redlock) {} f() { return this.redlock?.using(['a'], 5000, async () => 1) } }",
       "export class S { constructor(private redlock: Redlock) {} f() { return this['redlock'].using(['a'], 5000, async () => 1) } }",
     ]) {
@@ -256,6 +283,36 @@ export class Service {
       expect(listed).not.toEqual([])
     }
   })
+})
+
+test('a private field and renamed imports are followed', () => {
+  const { listed, after } = changing({
+    'lock.js': "const Redlock = require('redlock')\nexports.redlock = new Redlock([require('./client')])\n",
+    'uses.js': "const { redlock: r } = require('./lock')\nexports.f = () => r.using(['a'], 5000, async () => 1)\n",
+    'pool.js':
+      "const Redlock = require('redlock')\nexports.Pool = class {\n  #lock = new Redlock([this.client])\n  f() {\n    return this.#lock.using(['a'], 5000, async () => 1)\n  }\n}\n",
+  })
+  expect(listed).toEqual([])
+  expect(after['uses.js']).toContain("createLease(r, 'a', ")
+  expect(after['lock.js']).toContain("exports.redlock = new RedisLeaseStore(require('./client'))")
+  expect(after['pool.js']).toContain("createLease(this.#lock, 'a', ")
+})
+
+test.each([
+  ['default.mjs', 'export default new Redlock([client])', "import lock from './default.mjs'", 'lock'],
+  ['named.mjs', 'const lock = new Redlock([client])\nexport default lock', "import l from './named.mjs'", 'l'],
+  ['star.mjs', 'export const lock = new Redlock([client])', "import * as all from './star.mjs'", 'all.lock'],
+  ['whole.js', 'const lock = new Redlock([client])\nmodule.exports = lock', "const it = require('./whole')", 'it'],
+])('an instance that %s exports is followed', (file, creation, importing, used) => {
+  const isModule = file.endsWith('.mjs')
+  const start = isModule
+    ? "import Redlock from 'redlock'\nimport { client } from './client.mjs'\n"
+    : "const Redlock = require('redlock')\nconst { client } = require('./client')\n"
+  const use = `${importing}\nconst f = () => ${used}.using(['a'], 5000, async () => 1)\nf()\n`
+  const { listed, after } = changing({ [file]: `${start}${creation}\n`, [isModule ? 'use.mjs' : 'use.js']: use })
+  expect(listed).toEqual([])
+  expect(after[file]).toContain('new RedisLeaseStore(client)')
+  expect(after[isModule ? 'use.mjs' : 'use.js']).toContain(`createLease(${used}, 'a', `)
 })
 
 test('a file that cannot be parsed is listed', () => {

@@ -58,7 +58,9 @@ describe('each style of using redlock', () => {
       return folder
     })
     const files = folders.flatMap((folder) =>
-      readdirSync(folder).filter((file) => file.endsWith('.ts')).map((file) => join(folder, file)),
+      readdirSync(folder)
+        .filter((file) => file.endsWith('.ts'))
+        .map((file) => join(folder, file)),
     )
     expect(files).toHaveLength(6)
     expect(typeFaults(files)).toEqual([])
@@ -148,8 +150,7 @@ test('an express handler: answers, and hands the error of a lease on', async () 
   try {
     await new Promise((resolve) => server.once('listening', resolve))
     const { port } = server.address() as { port: number }
-    const post = async (path: string) =>
-      await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST', signal: AbortSignal.timeout(10_000) })
+    const post = async (path: string) => await fetch(`http://127.0.0.1:${port}${path}`, { method: 'POST' })
     expect(await (await post('/transfers/1/2')).json()).toEqual({ ok: true })
     const other = createLease(store, '2')
     await other.acquire()

@@ -7,8 +7,8 @@ import { doubtAboutLock, isRelease } from './lock-use.js'
 import type { Names } from './names.js'
 import { NotSure } from './not-sure.js'
 import type { RetrySettings } from './retry-settings.js'
-import { canBeWrapped } from './wrapped-block.js'
 import { waitText } from './using-call.js'
+import { canBeWrapped } from './wrapped-block.js'
 
 /** A lock that is released in the `finally` block of the statement after it. */
 interface LockedBlock {
@@ -29,7 +29,12 @@ export function changeAcquire(use: MethodCall, retries: RetrySettings, names: Na
   const { call, receiver } = use
   const file = call.getSourceFile()
   const [resources, duration, settings, more] = call.arguments
-  if (call.arguments.some(ts.isSpreadElement) || resources === undefined || duration === undefined || more !== undefined)
+  if (
+    call.arguments.some(ts.isSpreadElement) ||
+    resources === undefined ||
+    duration === undefined ||
+    more !== undefined
+  )
     throw new NotSure(call, 'the arguments are not all written here: change this call by hand')
   const block = lockedBlock(use, names)
   const lease = leaseText(receiver, resources, duration)
@@ -67,18 +72,19 @@ function lockedBlock({ call, receiver }: MethodCall, names: Names): LockedBlock 
   const { name: lock } = declaration
   const symbol = names.symbolOf(lock)
   const references = symbol === undefined ? [] : names.referencesTo(symbol).filter((reference) => reference !== lock)
-  const releases = references.map((reference) => {
-    const release = releaseAround(reference, lock.text, receiver.getText())
-    if (release === undefined) throw doubtAboutLock(reference)
-    return release
-  })
+  const releaseOf = (reference: ts.MemberName) => releaseAround(reference, lock.text, receiver.getText())
+  const doubts = references.filter((reference) => releaseOf(reference) === undefined).map(doubtAboutLock)
+  // The use of a member says more about what to do than a use of the lock as a whole.
+  const doubt = doubts.find(({ node }) => ts.isPropertyAccessExpression(node)) ?? doubts[0]
+  if (doubt !== undefined) throw doubt
+  const releases = references.map(releaseOf).filter((release) => release !== undefined)
   const first = finallyBlock.statements[0]
   const certain = first === undefined ? undefined : releases.find((release) => isAwaitedIn(first, release))
   if (certain === undefined) return refuse()
   return { statement, declaration, lock, following, finallyBlock, releases }
 }
 
-function releaseAround(reference: ts.Identifier, lock: string, receiver: string): ts.CallExpression | undefined {
+function releaseAround(reference: ts.MemberName, lock: string, receiver: string): ts.CallExpression | undefined {
   const { parent } = reference
   const call = ts.isCallExpression(parent) ? parent : parent.parent
   return isRelease(call, lock, receiver) ? call : undefined

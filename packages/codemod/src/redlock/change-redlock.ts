@@ -12,7 +12,7 @@ import { Names } from './names.js'
 import { NotSure } from './not-sure.js'
 import { importedSymbols, type RedlockImport, redlockImports } from './redlock-imports.js'
 import type { RetrySettings } from './retry-settings.js'
-import { strayCalls, strayErrorNames, straySignalErrors } from './stray-code.js'
+import { type StrayUse, strayErrorNames, straySignalErrors, strayUses } from './stray-code.js'
 import { changeUsing } from './using-call.js'
 
 /** A file with its new text. */
@@ -37,14 +37,23 @@ export interface RedlockChanges {
  */
 export function changeRedlock(paths: readonly string[]): RedlockChanges {
   const program = parse(findSourceFiles(paths))
-  const files = program.getRootFileNames().map((name) => program.getSourceFile(name)).filter((file) => file !== undefined)
+  const files = program
+    .getRootFileNames()
+    .map((name) => program.getSourceFile(name))
+    .filter((file) => file !== undefined)
   const isBroken = (file: ts.SourceFile): boolean => program.getSyntacticDiagnostics(file).length > 0
   const broken = files.filter(isBroken)
-  const change = new RedlockChange(program, files.filter((file) => !broken.includes(file)))
+  const change = new RedlockChange(
+    program,
+    files.filter((file) => !broken.includes(file)),
+  )
   const unparsed = broken.map((file) => {
     const [first] = program.getSyntacticDiagnostics(file)
     const reason = first === undefined ? '' : ts.flattenDiagnosticMessageText(first.messageText, ' ')
-    return { ...placeOf(file, first?.start ?? 0), sentence: `the file cannot be parsed (${reason}): mend it, and run this again` }
+    return {
+      ...placeOf(file, first?.start ?? 0),
+      sentence: `the file cannot be parsed (${reason}): mend it, and run this again`,
+    }
   })
   return { changed: change.changed(), leftovers: inOrder([...unparsed, ...change.leftovers()]) }
 }
@@ -63,11 +72,15 @@ class RedlockChange {
     this.#others = others
     const instances = new Instances(this.#names, classes)
     const shared = instances.shared()
-    const known = new Set(shared.flatMap(({ calls }) => calls.map(({ call }) => call)))
-    const stray = files.flatMap((file) => strayCalls(file, known, new Set(shared.flatMap(({ names }) => [...names]))))
+    const known = {
+      calls: new Set(shared.flatMap(({ calls }) => calls.map(({ call }) => call))),
+      names: new Set(shared.flatMap(({ names }) => [...names])),
+      isFollowed: (name: ts.Node) => instances.isFollowed(name),
+    }
+    const stray = files.flatMap((file) => strayUses(file, known))
     for (const use of instances.strayUses)
       this.#note(new NotSure(use, 'the class of redlock is used in another way here: change this by hand'))
-    for (const call of stray) this.#note(call.doubt)
+    for (const { doubt } of stray) this.#note(doubt)
     for (const instance of shared) this.#changeTogether(instance, instances.strayUses, stray)
     if (this.#changes.length > 0) for (const file of files) this.#noteSignalErrors(file)
   }
@@ -100,7 +113,7 @@ class RedlockChange {
     if (!this.#doubts.has(doubt.node)) this.#doubts.set(doubt.node, doubt)
   }
 
-  #changeTogether(instance: SharedInstance, strayUses: readonly ts.Node[], stray: ReturnType<typeof strayCalls>): void {
+  #changeTogether(instance: SharedInstance, strayUses: readonly ts.Node[], stray: readonly StrayUse[]): void {
     const changes: Change[] = []
     const doubts = [...instance.doubts]
     const attempt = (part: () => Change): void => {
@@ -126,7 +139,12 @@ class RedlockChange {
     this.#changes.push(...changes)
     if (instance.creations.length > 0) return
     for (const parameter of instance.open)
-      this.#note(new NotSure(parameter, 'no code in these files gives a lease store to this parameter: give it a RedisLeaseStore of @leasehold/redis where the object is made'))
+      this.#note(
+        new NotSure(
+          parameter,
+          'no code in these files gives a lease store to this parameter: give it a RedisLeaseStore of @leasehold/redis where the object is made',
+        ),
+      )
   }
 
   #changeCall(use: MethodCall, retries: RetrySettings, removed: ts.Node[]): Change {
@@ -136,7 +154,10 @@ class RedlockChange {
     if (method === 'extend')
       throw new NotSure(call, 'a lease renews itself, so extend is not needed: delete this call, and run this again')
     if (method === 'quit')
-      throw new NotSure(call, 'quit ends the connections of your client: call close() of the lease store, then quit() of your client')
+      throw new NotSure(
+        call,
+        'quit ends the connections of your client: call close() of the lease store, then quit() of your client',
+      )
     const statement = errorListener(use)
     removed.push(statement)
     return { file: call.getSourceFile(), imports: [], edits: [removalOf(statement)] }
@@ -152,11 +173,20 @@ class RedlockChange {
       for (const name of this.#usesOfOthers(file))
         if (!isEdited(name, edits))
           doubts.push(
-            new NotSure(name, `${name.text} is redlock's: a lease rejects with LeaseHeldError, LeaseLostError or LeaseUnavailableError, so change this by hand`),
+            new NotSure(
+              name,
+              `${name.text} is redlock's: a lease rejects with LeaseHeldError, LeaseLostError or LeaseUnavailableError, so change this by hand`,
+            ),
           )
-      doubts.push(...strayErrorNames(file).filter(({ node }) => !removed.some((statement) => isWithin(node, statement))))
+      doubts.push(
+        ...strayErrorNames(file).filter(({ node }) => !removed.some((statement) => isWithin(node, statement))),
+      )
       try {
-        refuseTakenNames(file, mine.flatMap((change) => change.imports), nodes.find((node) => node.getSourceFile() === file) ?? file)
+        refuseTakenNames(
+          file,
+          mine.flatMap((change) => change.imports),
+          nodes.find((node) => node.getSourceFile() === file) ?? file,
+        )
       } catch (error) {
         doubts.push(error as NotSure)
       }
@@ -164,7 +194,7 @@ class RedlockChange {
     return doubts
   }
 
-  #usesOfOthers(file: ts.SourceFile): ts.Identifier[] {
+  #usesOfOthers(file: ts.SourceFile): ts.MemberName[] {
     const imports = this.#imports.get(file) ?? []
     return [...this.#others]
       .flatMap((symbol) => this.#names.referencesTo(symbol))

@@ -14,10 +14,18 @@ export interface Change {
 
 /** Throws if there is a comment between two places whose text will be replaced: it would be lost. */
 export function refuseComments(file: ts.SourceFile, start: number, end: number, node: ts.Node): void {
-  const scanner = ts.createScanner(ts.ScriptTarget.Latest, false, ts.LanguageVariant.Standard, file.text.slice(start, end))
+  const scanner = ts.createScanner(
+    ts.ScriptTarget.Latest,
+    false,
+    ts.LanguageVariant.Standard,
+    file.text.slice(start, end),
+  )
   for (let token = scanner.scan(); token !== ts.SyntaxKind.EndOfFileToken; token = scanner.scan())
     if (token === ts.SyntaxKind.SingleLineCommentTrivia || token === ts.SyntaxKind.MultiLineCommentTrivia)
-      throw new NotSure(node, 'a comment stands between the parts that change: move it to a line of its own, and run this again')
+      throw new NotSure(
+        node,
+        'a comment stands between the parts that change: move it to a line of its own, and run this again',
+      )
 }
 
 /** Whether `inner` is `outer`, or a part of it. */

@@ -15,9 +15,15 @@ export function changeCreation(creation: ts.NewExpression): Change {
   if (client === undefined || ts.isSpreadElement(client))
     throw new NotSure(creation, 'the client is not visible here: make a RedisLeaseStore of @leasehold/redis by hand')
   if (scripts !== undefined)
-    throw new NotSure(creation, 'redlock runs scripts of yours here: make a RedisLeaseStore of @leasehold/redis by hand')
+    throw new NotSure(
+      creation,
+      'redlock runs scripts of yours here: make a RedisLeaseStore of @leasehold/redis by hand',
+    )
   if (/(from|require\()\s*['"]redis['"]/.test(file.text))
-    throw new NotSure(creation, 'the client may be an old one of node-redis: RedisLeaseStore takes node-redis 5 or later, so make it by hand')
+    throw new NotSure(
+      creation,
+      'the client may be an old one of node-redis: RedisLeaseStore takes node-redis 5 or later, so make it by hand',
+    )
   refuseComments(file, creation.getStart(), client.getStart(), creation)
   // Comments on the settings of redlock go with them.
   return {

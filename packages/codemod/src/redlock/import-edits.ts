@@ -84,7 +84,9 @@ function importLines(file: ts.SourceFile, names: readonly ImportedName[]): strin
     const list = mine.map((name) => (name === 'LeaseStore' ? 'type LeaseStore' : name)).join(', ')
     const from = `${quote}${module}${quote}`
     if (isCommonJs) return `const { ${list} } = require(${from})${end}`
-    return list === 'type LeaseStore' ? `import type { LeaseStore } from ${from}${end}` : `import { ${list} } from ${from}${end}`
+    return list === 'type LeaseStore'
+      ? `import type { LeaseStore } from ${from}${end}`
+      : `import { ${list} } from ${from}${end}`
   })
 }
 

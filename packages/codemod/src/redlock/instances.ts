@@ -27,7 +27,6 @@ type Place = ts.Symbol | ts.Node | 'container'
 /** Finds the instances of redlock, and follows each to where it is used. */
 export class Instances {
   readonly #names: Names
-  readonly #classes: ReadonlySet<ts.Symbol>
   readonly #groups = new Groups<Place>()
   readonly #places = new Map<ts.Symbol, string>()
   readonly #parameters = new Map<ts.ParameterDeclaration, Place>()
@@ -39,11 +38,10 @@ export class Instances {
   readonly #doubts: { place: Place; doubt: NotSure }[] = []
   readonly #open: { place: Place; parameter: ts.ParameterDeclaration }[] = []
   /** Uses of the class that are neither `new` nor a type of a value: each concerns all code of its file. */
-  readonly strayUses: ts.Identifier[] = []
+  readonly strayUses: ts.MemberName[] = []
 
   constructor(names: Names, classes: ReadonlySet<ts.Symbol>) {
     this.#names = names
-    this.#classes = classes
     for (const symbol of classes) for (const name of names.referencesTo(symbol)) this.#useOfClass(name)
     this.#settleParameters()
     for (const { target, value, place } of this.#assigned)
@@ -71,7 +69,7 @@ export class Instances {
     })
   }
 
-  #useOfClass(name: ts.Identifier): void {
+  #useOfClass(name: ts.MemberName): void {
     const { parent } = name
     if (isImportedName(name)) return
     if (ts.isNewExpression(parent) && parent.expression === name) {
@@ -89,26 +87,22 @@ export class Instances {
       ts.isPropertyDeclaration(parent) ||
       ts.isPropertySignature(parent) ||
       ts.isVariableDeclaration(parent)
-    if (!hasValue || !ts.isIdentifier(parent.name)) return false
+    if (!hasValue || !ts.isMemberName(parent.name)) return false
     this.#types.push({ place: type, node: type })
     this.#bind(parent, parent.name, type)
     return true
   }
 
-  #bind(declaration: ts.Declaration, name: ts.Identifier, place: Place): void {
+  #bind(declaration: ts.Declaration, name: ts.MemberName, place: Place): void {
     const symbols = this.#names.declared(declaration, name)
-    for (const symbol of symbols) {
-      this.#groups.join(symbol, place)
-      if (this.#places.has(symbol)) continue
-      this.#places.set(symbol, name.text)
-      for (const reference of this.#names.referencesTo(symbol)) this.#followName(reference, symbol)
-    }
+    for (const symbol of symbols) this.#followSymbol(symbol, name.text, place)
     if (ts.isParameter(declaration)) this.#parameters.set(declaration, place)
   }
 
-  #followName(name: ts.Identifier, place: Place): void {
+  #followName(name: ts.MemberName, place: Place): void {
     const { parent } = name
-    if (isImportedName(name) || isDeclaredName(name)) return
+    // In CommonJS, `exports` stands for what the module exports.
+    if (isImportedName(name) || isDeclaredName(name) || /^(module|exports)$/.test(name.text)) return
     const isMember = ts.isPropertyAccessExpression(parent) && parent.name === name
     if (isMember && parent.questionDotToken !== undefined)
       this.#doubt(place, parent, 'the instance can be missing here (`?.`): change the call by hand')
@@ -116,22 +110,33 @@ export class Instances {
   }
 
   /** Looks at the code around an expression whose value is an instance. */
-  #follow(value: ts.Expression | ts.Identifier, place: Place): void {
-    const { parent } = value
+  #follow(value: ts.Expression | ts.MemberName, place: Place): void {
     this.#given.add(value)
-    if (ts.isParenthesizedExpression(parent)) return this.#follow(parent, place)
-    if (ts.isPropertyAccessExpression(parent) && parent.expression === value) return this.#followMember(parent, value, place)
+    const sentence = 'the instance goes where this tool does not follow it: change the code that gets it by hand'
+    if (!this.#canFollow(value, place)) this.#doubt(place, value, sentence)
+  }
+
+  #canFollow(value: ts.Expression | ts.MemberName, place: Place): boolean {
+    const { parent } = value
+    if (ts.isParenthesizedExpression(parent)) {
+      this.#follow(parent, place)
+      return true
+    }
+    if (ts.isPropertyAccessExpression(parent) && parent.expression === value) {
+      this.#followMember(parent, value, place)
+      return true
+    }
     if (ts.isVariableDeclaration(parent) || ts.isPropertyDeclaration(parent)) {
-      if (ts.isIdentifier(parent.name)) return this.#bind(parent, parent.name, place)
-    } else if (ts.isBinaryExpression(parent)) {
-      if (this.#followAssignment(parent, value, place)) return
-    } else if (ts.isNewExpression(parent) || ts.isCallExpression(parent)) {
-      if (this.#followArgument(parent, value, place)) return
-    } else if (isProvided(value)) {
+      if (ts.isMemberName(parent.name)) this.#bind(parent, parent.name, place)
+      return ts.isMemberName(parent.name)
+    }
+    if (ts.isBinaryExpression(parent)) return this.#followAssignment(parent, value, place)
+    if (ts.isNewExpression(parent) || ts.isCallExpression(parent)) return this.#followArgument(parent, value, place)
+    if (isProvided(value)) {
       this.#groups.join(place, 'container')
-      return
-    } else if (isExported(value)) return
-    this.#doubt(place, value, 'the instance goes where this tool does not follow it: change the code that gets it by hand')
+      return true
+    }
+    return this.#followExport(value, place)
   }
 
   #followMember(access: ts.PropertyAccessExpression, receiver: ts.Expression, place: Place): void {
@@ -148,15 +153,31 @@ export class Instances {
       this.#assigned.push({ target: left, value: right, place })
       return true
     }
-    if (isExportsTarget(left)) return true
+    const isExports = isExportsTarget(left)
+    if (isExports && ts.isIdentifier(value)) return true
+    if (isExports && left.getText() === 'module.exports') return false
     const name = ts.isPropertyAccessExpression(left) ? left.name : left
-    if (!ts.isIdentifier(name)) return false
-    const symbol = this.#names.symbolOf(name)
-    const declaration = symbol?.valueDeclaration ?? symbol?.declarations?.[0]
-    if (symbol === undefined || declaration === undefined) return false
+    return ts.isMemberName(name) && this.#followSymbol(this.#names.symbolOf(name), name.text, place)
+  }
+
+  /** An instance that is made where it is exported, or a name that is. */
+  #followExport(value: ts.Expression, place: Place): boolean {
+    const { parent } = value
+    if (ts.isExportAssignment(parent))
+      return (
+        ts.isIdentifier(value) || this.#followSymbol(this.#names.defaultExport(value.getSourceFile()), 'default', place)
+      )
+    if (!isInExports(parent)) return false
+    if (ts.isIdentifier(value)) return true
+    const { name } = parent
+    return ts.isIdentifier(name) && this.#followSymbol(this.#names.symbolOf(name), name.text, place)
+  }
+
+  #followSymbol(symbol: ts.Symbol | undefined, name: string, place: Place): boolean {
+    if (symbol === undefined || (symbol.declarations ?? []).length === 0) return false
     this.#groups.join(symbol, place)
     if (this.#places.has(symbol)) return true
-    this.#places.set(symbol, name.text)
+    this.#places.set(symbol, name)
     for (const reference of this.#names.referencesTo(symbol)) this.#followName(reference, symbol)
     return true
   }
@@ -164,7 +185,8 @@ export class Instances {
   #followArgument(call: ts.NewExpression | ts.CallExpression, value: ts.Expression, place: Place): boolean {
     const index = call.arguments?.indexOf(value) ?? -1
     const parameter = index === -1 ? undefined : this.#parametersOf(call)?.[index]
-    if (parameter === undefined || !ts.isIdentifier(parameter.name) || parameter.dotDotDotToken !== undefined) return false
+    if (parameter === undefined || !ts.isIdentifier(parameter.name) || parameter.dotDotDotToken !== undefined)
+      return false
     this.#bind(parameter, parameter.name, place)
     return true
   }
@@ -192,7 +214,11 @@ export class Instances {
       for (const caller of callers) {
         const value = caller.arguments?.[parameter.parent.parameters.indexOf(parameter)]
         if (value === undefined || !this.#given.has(value))
-          this.#doubt(place, caller, 'a value that may be no instance of redlock is given here: change the code by hand')
+          this.#doubt(
+            place,
+            caller,
+            'a value that may be no instance of redlock is given here: change the code by hand',
+          )
       }
     }
   }
@@ -215,15 +241,17 @@ export class Instances {
     this.#doubts.push({ place, doubt: new NotSure(node, sentence) })
   }
 
-  /** Whether this symbol is the class of redlock. */
-  isClass(symbol: ts.Symbol): boolean {
-    return this.#classes.has(symbol)
+  /** Whether a name stands for an instance that is followed. */
+  isFollowed(name: ts.Node): boolean {
+    const symbol = this.#names.symbolOf(name)
+    return symbol !== undefined && this.#places.has(symbol)
   }
 }
 
-function isImportedName(name: ts.Identifier): boolean {
+function isImportedName(name: ts.MemberName): boolean {
   const { parent } = name
-  if (ts.isBindingElement(parent)) return /^require\(/.test(parent.parent.parent.getText().split('=').at(-1)?.trim() ?? '')
+  if (ts.isBindingElement(parent))
+    return /^require\(/.test(parent.parent.parent.getText().split('=').at(-1)?.trim() ?? '')
   return (
     ts.isImportClause(parent) ||
     ts.isImportSpecifier(parent) ||
@@ -235,9 +263,10 @@ function isImportedName(name: ts.Identifier): boolean {
   )
 }
 
-function isDeclaredName(name: ts.Identifier): boolean {
+function isDeclaredName(name: ts.MemberName): boolean {
   const { parent } = name
   const isDeclaration =
+    (ts.isPropertyAssignment(parent) && isInExports(parent)) ||
     ts.isParameter(parent) ||
     ts.isVariableDeclaration(parent) ||
     ts.isPropertyDeclaration(parent) ||
@@ -247,7 +276,10 @@ function isDeclaredName(name: ts.Identifier): boolean {
 
 /** Whether the value is what a container of a framework provides: `useFactory: () => value` or `useValue: value`. */
 function isProvided(value: ts.Expression): boolean {
-  for (let node: ts.Node = value; !ts.isStatement(node.parent) || ts.isReturnStatement(node.parent) || ts.isBlock(node.parent); ) {
+  for (
+    let node: ts.Node = value;
+    !ts.isStatement(node.parent) || ts.isReturnStatement(node.parent) || ts.isBlock(node.parent);
+  ) {
     node = node.parent
     if (ts.isPropertyAssignment(node)) return /^use(Value|Factory)$/.test(node.name.getText())
     const isOnTheWay =
@@ -257,11 +289,9 @@ function isProvided(value: ts.Expression): boolean {
   return false
 }
 
-function isExported(value: ts.Expression): boolean {
-  const { parent } = value
-  if (ts.isExportAssignment(parent)) return true
-  const isProperty = ts.isShorthandPropertyAssignment(parent) || ts.isPropertyAssignment(parent)
-  if (!isProperty) return false
-  const assignment = parent.parent.parent
-  return ts.isBinaryExpression(assignment) && assignment.right === parent.parent && isExportsTarget(assignment.left)
+/** Whether it is a part of `module.exports = { … }`. */
+function isInExports(node: ts.Node): node is ts.ShorthandPropertyAssignment | ts.PropertyAssignment {
+  if (!ts.isShorthandPropertyAssignment(node) && !ts.isPropertyAssignment(node)) return false
+  const assignment = node.parent.parent
+  return ts.isBinaryExpression(assignment) && assignment.right === node.parent && isExportsTarget(assignment.left)
 }

@@ -22,7 +22,10 @@ export function leaseText(receiver: ts.Expression, resources: ts.Expression, dur
   const [first] = elements
   if (first !== undefined && elements.length === 1) return { text: lease(nameText(first)), imports: ['createLease'] }
   if (!isPlain(duration))
-    throw new NotSure(duration, 'the duration is computed here, and would be computed for each lease: give it a name first')
+    throw new NotSure(
+      duration,
+      'the duration is computed here, and would be computed for each lease: give it a name first',
+    )
   const name = ['name', 'resource', 'leaseName'].find((word) => !new RegExp(`\\b${word}\\b`).test(`${store} ${ttl}`))
   if (name === undefined) throw new NotSure(duration, 'no name is free for the resources: change this by hand')
   const names = elements.map(nameText)
@@ -35,11 +38,17 @@ export function leaseText(receiver: ts.Expression, resources: ts.Expression, dur
 function elementsOf(resources: ts.Expression): readonly ts.Expression[] {
   if (ts.isStringLiteralLike(resources) || ts.isTemplateExpression(resources)) return [resources]
   if (!ts.isArrayLiteralExpression(resources))
-    throw new NotSure(resources, 'the resources are not listed here: write them as an array in this call, and run this again')
+    throw new NotSure(
+      resources,
+      'the resources are not listed here: write them as an array in this call, and run this again',
+    )
   const { elements } = resources
   if (elements.length === 0) throw new NotSure(resources, 'there is no resource: a lease needs a name')
   if (elements.some((element) => ts.isSpreadElement(element) || ts.isOmittedExpression(element)))
-    throw new NotSure(resources, 'the number of resources is not certain: use AllOf of @leasehold/recipes, with each name once')
+    throw new NotSure(
+      resources,
+      'the number of resources is not certain: use AllOf of @leasehold/recipes, with each name once',
+    )
   return elements
 }
 
@@ -75,7 +84,5 @@ function isPlain(expression: ts.Expression): boolean {
   if (ts.isParenthesizedExpression(expression)) return isPlain(expression.expression)
   if (ts.isBinaryExpression(expression)) return isPlain(expression.left) && isPlain(expression.right)
   if (ts.isPropertyAccessExpression(expression)) return isPlain(expression.expression)
-  return (
-    ts.isIdentifier(expression) || ts.isNumericLiteral(expression) || expression.kind === ts.SyntaxKind.ThisKeyword
-  )
+  return ts.isIdentifier(expression) || ts.isNumericLiteral(expression) || expression.kind === ts.SyntaxKind.ThisKeyword
 }

@@ -13,12 +13,13 @@ export function isRelease(node: ts.Node, lock: string, receiver: string): node i
 
 const members: Readonly<Record<string, string>> = {
   extend: 'a lease renews itself, so extend is not needed: delete this call, and run this again',
-  value: 'a lease has no random value: use its fencingToken, a number that grows with each holder, and check it where you write',
+  value:
+    'a lease has no random value: use its fencingToken, a number that grows with each holder, and check it where you write',
   expiration: 'a lease renews itself: ask lease.checkLease() whether it is still held, or read lease.remaining',
 }
 
 /** Why a use of a lock has to be changed by hand. */
-export function doubtAboutLock(reference: ts.Identifier): NotSure {
+export function doubtAboutLock(reference: ts.MemberName): NotSure {
   const { parent } = reference
   if (ts.isPropertyAccessExpression(parent) && parent.expression === reference) {
     const sentence = members[parent.name.text] ?? `a lease has no ${parent.name.text} of this kind`

@@ -3,7 +3,7 @@ import ts from 'typescript'
 /** Which names in the program mean the same thing, across files. */
 export class Names {
   readonly #checker: ts.TypeChecker
-  readonly #references = new Map<ts.Symbol, ts.Identifier[]>()
+  readonly #references = new Map<ts.Symbol, ts.MemberName[]>()
 
   constructor(program: ts.Program, files: readonly ts.SourceFile[]) {
     this.#checker = program.getTypeChecker()
@@ -21,20 +21,26 @@ export class Names {
   }
 
   /** A parameter property is two things with one declaration: a parameter and a property. */
-  declared(declaration: ts.Declaration, name: ts.Identifier): ts.Symbol[] {
+  declared(declaration: ts.Declaration, name: ts.MemberName): ts.Symbol[] {
     if (ts.isParameter(declaration) && ts.isParameterPropertyDeclaration(declaration, declaration.parent))
       return this.#checker.getSymbolsOfParameterPropertyDeclaration(declaration, name.text)
     const symbol = this.symbolOf(name)
     return symbol === undefined ? [] : [symbol]
   }
 
+  /** What `export default expression` exports. */
+  defaultExport(file: ts.SourceFile): ts.Symbol | undefined {
+    const module = this.#checker.getSymbolAtLocation(file)
+    return module?.exports?.get(ts.InternalSymbolName.Default)
+  }
+
   /** Every place in the files that names it, its declaration included. */
-  referencesTo(symbol: ts.Symbol): readonly ts.Identifier[] {
+  referencesTo(symbol: ts.Symbol): readonly ts.MemberName[] {
     return this.#references.get(symbol) ?? []
   }
 
   #collect(node: ts.Node): void {
-    if (ts.isIdentifier(node)) {
+    if (ts.isMemberName(node)) {
       const symbol = this.symbolOf(node)
       if (symbol !== undefined) {
         const known = this.#references.get(symbol)
@@ -73,7 +79,8 @@ function exportedName(declaration: ts.Declaration | undefined): ts.Identifier | 
   if (ts.isPropertyAssignment(declaration) && isExportsObject(declaration.parent))
     return ts.isIdentifier(declaration.initializer) ? declaration.initializer : undefined
   const assignment = ts.isBinaryExpression(declaration) ? declaration : declaration.parent
-  if (assignment === undefined || !ts.isBinaryExpression(assignment) || !isExportsTarget(assignment.left)) return undefined
+  if (assignment === undefined || !ts.isBinaryExpression(assignment) || !isExportsTarget(assignment.left))
+    return undefined
   return ts.isIdentifier(assignment.right) ? assignment.right : undefined
 }
 

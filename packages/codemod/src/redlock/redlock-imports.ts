@@ -40,7 +40,9 @@ function importedNames(statement: ts.Statement): ImportedNames | undefined {
     const first = name === undefined ? [] : [name]
     if (namedBindings === undefined) return { classes: first, others: [] }
     if (ts.isNamespaceImport(namedBindings)) return { classes: [...first, namedBindings.name], others: [] }
-    const parts = divided(namedBindings.elements.map(({ propertyName, name }) => ({ from: propertyName ?? name, name })))
+    const parts = divided(
+      namedBindings.elements.map(({ propertyName, name }) => ({ from: propertyName ?? name, name })),
+    )
     return { classes: [...first, ...parts.classes], others: parts.others }
   }
   if (ts.isImportEqualsDeclaration(statement)) {

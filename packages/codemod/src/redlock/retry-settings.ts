@@ -9,13 +9,7 @@ export interface RetrySettings {
 /** The defaults of redlock 4 and 5. */
 export const defaultRetries: RetrySettings = { retryCount: 10, retryDelay: 200 }
 
-const names = new Set([
-  'retryCount',
-  'retryDelay',
-  'retryJitter',
-  'driftFactor',
-  'automaticExtensionThreshold',
-])
+const names = new Set(['retryCount', 'retryDelay', 'retryJitter', 'driftFactor', 'automaticExtensionThreshold'])
 
 /** The retry settings in an object literal over those of the instance; `undefined` if the literal says more than that. */
 export function retrySettingsOf(

@@ -62,11 +62,17 @@ function signalEdits(routine: Routine, names: Names): TextEdit[] {
   if (parameter === undefined) return []
   const { name, type } = parameter
   if (more !== undefined || !ts.isIdentifier(name) || parameter.initializer !== undefined || parameter.dotDotDotToken)
-    throw new NotSure(routine, 'the routine takes its signal in an unusual way: take it as ({ signal }) from createLease(…).run')
+    throw new NotSure(
+      routine,
+      'the routine takes its signal in an unusual way: take it as ({ signal }) from createLease(…).run',
+    )
   if (type !== undefined && !/^(RedlockAbortSignal|AbortSignal)$/.test(type.getText()))
     throw new NotSure(type, 'the signal has an unknown type here: take it as ({ signal }) from createLease(…).run')
   const pattern = name.text === 'signal' ? '{ signal }' : `{ signal: ${name.text} }`
-  const hasParenthesis = routine.getText().slice(0, parameter.getStart() - routine.getStart()).includes('(')
+  const hasParenthesis = routine
+    .getText()
+    .slice(0, parameter.getStart() - routine.getStart())
+    .includes('(')
   const edit = { start: parameter.getStart(), end: parameter.end, text: hasParenthesis ? pattern : `(${pattern})` }
   const symbol = names.symbolOf(name)
   const references = symbol === undefined ? [] : names.referencesTo(symbol).filter((reference) => reference !== name)
@@ -74,7 +80,7 @@ function signalEdits(routine: Routine, names: Names): TextEdit[] {
 }
 
 /** Redlock sets `signal.error`; an `AbortSignal` has the error as its `reason`. */
-function reasonEdit({ parent }: ts.Identifier): TextEdit[] {
+function reasonEdit({ parent }: ts.MemberName): TextEdit[] {
   if (!ts.isPropertyAccessExpression(parent) || parent.name.text !== 'error') return []
   return [{ start: parent.name.getStart(), end: parent.name.end, text: 'reason' }]
 }

@@ -46,7 +46,8 @@ function hasOuterTarget(node: ts.Node, block: ts.Block): boolean {
  */
 function isChangeable(name: ts.Identifier, block: ts.Block): boolean {
   for (let scope: ts.Node = block.parent; scope !== undefined; scope = scope.parent) {
-    if (ts.isFunctionLike(scope) && scope.parameters.some((parameter) => isAssigned(parameter, name, scope))) return true
+    if (ts.isFunctionLike(scope) && scope.parameters.some((parameter) => isAssigned(parameter, name, scope)))
+      return true
     const statements = ts.isBlock(scope) || ts.isSourceFile(scope) ? scope.statements : []
     for (const statement of statements) {
       if (!ts.isVariableStatement(statement) || isWithin(block, statement)) continue
