@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLease, LeaseHeldError, type LeaseStore } from '@leasehold/core'
 import { describe, expect, test } from 'vitest'
@@ -40,7 +40,7 @@ function pausedWork() {
 }
 
 describe('each style of using redlock', () => {
-  const styles = ['injected', 'common-js', 'signal', 'try-finally', 'nest', 'express']
+  const styles = ['injected', 'common-js', 'signal', 'try-finally', 'nest', 'express', 'readme']
 
   test.each(styles)('%s: changes the code, and no more the second time', (name) => {
     const folder = workspace.style(name)
@@ -62,9 +62,16 @@ describe('each style of using redlock', () => {
         .filter((file) => file.endsWith('.ts'))
         .map((file) => join(folder, file)),
     )
-    expect(files).toHaveLength(6)
+    expect(files).toHaveLength(7)
     expect(typeFaults(files)).toEqual([])
   })
+})
+
+test('the example of the README', () => {
+  const folder = workspace.style('readme')
+  change(folder)
+  const after = readFileSync(new URL('readme/withdraw.ts.txt', import.meta.url), 'utf8')
+  expect(textsIn(folder)).toEqual({ 'withdraw.ts': after })
 })
 
 test('a class with an injected instance: holds the lease of the day, and waits as long as redlock would', async () => {
