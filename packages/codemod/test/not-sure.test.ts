@@ -285,6 +285,89 @@ export class Service {
   })
 })
 
+test('a class that is a token of a framework keeps the parameters that it fills', () => {
+  const files = {
+    'service.ts': `import { Injectable } from '@nestjs/common'
+import Redlock from 'redlock'
+@Injectable()
+export class Service {
+  constructor(private readonly redlock: Redlock) {}
+  work() {
+    return this.redlock.using(['a'], 5000, { retryCount: 0 }, async () => 1)
+  }
+}
+`,
+    'module.ts': `import Redlock from 'redlock'
+import { make } from './make.js'
+export const provider = { provide: Redlock, useFactory: make }
+`,
+  }
+  const { listed, after } = changing(files)
+  expect(after).toEqual(files)
+  expect(listed).toEqual([expect.stringMatching(/^module\.ts:3: the class of redlock is used in another way/)])
+})
+
+test('of two instances in a file, the sure one is changed, and the import of the other one stays', () => {
+  const { listed, after } = changing({
+    'code.ts': `${instance}const other = new Redlock([new Redis()])
+export const f = () => redlock.using(['a'], 5000, async () => 1)
+export const g = () => other.acquire(['b'], 5000)
+`,
+  })
+  expect(after['code.ts']).toBe(`import { Redis } from 'ioredis'
+import Redlock from 'redlock'
+import { createLease } from '@leasehold/core'
+import { RedisLeaseStore } from '@leasehold/redis'
+const redlock = new RedisLeaseStore(new Redis())
+const other = new Redlock([new Redis()])
+export const f = () => createLease(redlock, 'a', { heartbeatTimeout: 5000 }).run(async () => 1, { wait: 2000 })
+export const g = () => other.acquire(['b'], 5000)
+`)
+  expect(listed).toEqual([expect.stringMatching(/^code\.ts:6: /)])
+})
+
+test('a block stays in its place where a function would lose what the code knows', () => {
+  const { listed, after } = changing({
+    'code.ts': `${instance}export class Import {
+  file: string | undefined
+  async run(read: (file: string) => Promise<void>) {
+    if (this.file === undefined) return
+    const lock = await redlock.acquire(['import'], 5000)
+    try {
+      await read(this.file)
+    } finally {
+      await lock.release()
+    }
+  }
+}
+`,
+  })
+  expect(listed).toEqual([])
+  expect(after['code.ts']).toContain(`    const lock = createLease(redlock, 'import', { heartbeatTimeout: 5000 })
+    if (!(await lock.acquire({ wait: 2000 }))) throw new LeaseHeldError('another owner holds the lease', { leaseName: lock.settings.name })
+    try {
+      await read(this.file)
+    } finally {
+      await lock.release()
+    }
+`)
+})
+
+test('line ends, tabs and a byte order mark stay', () => {
+  const text = `\uFEFF${instance}export const f = () => {\n\treturn redlock.using(['a'], 5000, async () => 1)\n}\n`
+  const { after } = changing({ 'code.ts': text.replaceAll('\n', '\r\n') })
+  expect(after['code.ts']).toBe(
+    `\uFEFFimport { Redis } from 'ioredis'
+import { createLease } from '@leasehold/core'
+import { RedisLeaseStore } from '@leasehold/redis'
+const redlock = new RedisLeaseStore(new Redis())
+export const f = () => {
+\treturn createLease(redlock, 'a', { heartbeatTimeout: 5000 }).run(async () => 1, { wait: 2000 })
+}
+`.replaceAll('\n', '\r\n'),
+  )
+})
+
 test('a private field and renamed imports are followed', () => {
   const { listed, after } = changing({
     'lock.js': "const Redlock = require('redlock')\nexports.redlock = new Redlock([require('./client')])\n",

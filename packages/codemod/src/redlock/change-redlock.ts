@@ -133,7 +133,9 @@ class RedlockChange {
     doubts.push(...this.#doubtsAboutNames(instance, changes, removed), ...untouchedReleases(instance, changes))
     const files = new Set(changes.map(({ file }) => file))
     const holdsBack =
-      strayUses.some((node) => files.has(node.getSourceFile())) || stray.some(({ name }) => instance.names.has(name))
+      // Where the class is a token of a framework, the parameters that it fills have to keep their type.
+      strayUses.some((node) => files.has(node.getSourceFile()) || instance.open.length > 0) ||
+      stray.some(({ name }) => instance.names.has(name))
     for (const doubt of doubts) this.#note(doubt)
     if (doubts.length > 0 || holdsBack) return
     this.#changes.push(...changes)
