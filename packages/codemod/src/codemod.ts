@@ -32,13 +32,24 @@ export function codemod(args: readonly string[], terminal: Terminal): number {
       return 0
     }
     const changes = changeRedlock(folders)
-    if (!dryRun) for (const { file, text } of changes.changed) writeFileSync(file, text)
+    if (!dryRun) for (const { file, text } of changes.changed) write(file, text)
     terminal.stdout.write(report(changes, dryRun, terminal.cwd()))
     return changes.leftovers.length === 0 ? 0 : 1
   } catch (error) {
     if (!(error instanceof UsageError)) throw error
     terminal.stderr.write(`leasehold-codemod: ${error.message}\n`)
     return 2
+  }
+}
+
+function write(file: string, text: string): void {
+  try {
+    writeFileSync(file, text)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new UsageError(
+      `${file} cannot be written (${reason}): files before it were changed, so mend this and run it again`,
+    )
   }
 }
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { type Dirent, readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join, resolve } from 'node:path'
 import ts from 'typescript'
 import { UsageError } from './usage-error.js'
@@ -22,11 +22,20 @@ export function findSourceFiles(paths: readonly string[]): string[] {
 }
 
 function* filesIn(folder: string): Generator<string> {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+  for (const entry of entriesOf(folder)) {
     if (entry.name === 'node_modules' || entry.name.startsWith('.')) continue
     const path = join(folder, entry.name)
     if (entry.isDirectory()) yield* filesIn(path)
     else if (entry.isFile() && extensions.has(extname(path)) && !/\.d\.[cm]?ts$/.test(path)) yield path
+  }
+}
+
+function entriesOf(folder: string): Dirent[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new UsageError(`${folder} cannot be read (${reason}): give a folder that this user can read`)
   }
 }
 
