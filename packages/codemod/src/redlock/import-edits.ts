@@ -34,7 +34,7 @@ export function importEdits(
 }
 
 /** The whole line of a statement, if nothing else is on it. */
-export function lineOf(statement: ts.Node): { readonly start: number; readonly end: number } {
+function lineOf(statement: ts.Node): { readonly start: number; readonly end: number } {
   const { text } = statement.getSourceFile()
   const lineStart = text.lastIndexOf('\n', statement.getStart() - 1) + 1
   const rest = /^[ \t]*\r?\n/.exec(text.slice(statement.end))?.[0]

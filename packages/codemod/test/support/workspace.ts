@@ -1,4 +1,15 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
@@ -6,12 +17,25 @@ import { changeRedlock, type RedlockChanges } from '../../src/index.js'
 
 const styles = fileURLToPath(new URL('../styles', import.meta.url))
 
-/** Folders in this package, so that the compiler finds the packages that the changed code imports. They end with the tests. */
+const packages = fileURLToPath(new URL('../../../../node_modules', import.meta.url))
+
+/** Folders that end with the tests. The compiler finds the packages that the changed code imports. */
 export class Workspace {
-  readonly folder = mkdtempSync(fileURLToPath(new URL('../changed-', import.meta.url)))
+  #folder: string | undefined
+
+  /** Made at the first use: a run that skips all tests of a file does not clean up. */
+  get folder(): string {
+    if (this.#folder !== undefined) return this.#folder
+    const folder = realpathSync(mkdtempSync(join(tmpdir(), 'leasehold-codemod-')))
+    symlinkSync(packages, join(folder, 'node_modules'), 'dir')
+    this.#folder = folder
+    return folder
+  }
 
   constructor() {
-    afterAll(() => rmSync(this.folder, { recursive: true, force: true }))
+    afterAll(() => {
+      if (this.#folder !== undefined) rmSync(this.#folder, { recursive: true, force: true })
+    })
   }
 
   /** A copy of the code of a style. */
