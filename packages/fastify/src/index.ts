@@ -1,1 +1,10 @@
-export {}
+export { type FastifyLeasesOptions, fastifyLeases } from './fastify-leases.js'
+export { fromFastifyLogger } from './fastify-logger.js'
+export type {
+  LeasedElectionOptions,
+  LeasedScheduleOptions,
+  LeaseOptions,
+  Leases,
+  RunOptions,
+  WithLog,
+} from './leases.js'
