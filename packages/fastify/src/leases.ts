@@ -19,7 +19,7 @@ import {
   inTime,
   logSafely,
   reasonOf,
-  shownValue,
+  shownText,
 } from '@leasehold/core/internal'
 import {
   LeaderElection,
@@ -212,7 +212,7 @@ export class Leases implements HealthSubject {
 
   #add<R extends AnyRecipe>(name: string, recipe: R, stop = (): Promise<void> => recipe.stop()): R {
     if (this.#parts.has(name)) {
-      const message = `the name ${shownValue(name)} is in use in this server already: give each schedule and election a name of its own`
+      const message = `the name '${shownText(name)}' is in use in this server already: give each schedule and election a name of its own`
       throw new LeaseConfigurationError(message, { leaseName: name })
     }
     if (recipe instanceof Recipe) {
