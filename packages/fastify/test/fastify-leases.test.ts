@@ -81,7 +81,7 @@ describe.each(versions)('the plugin on Fastify %s', (_version, createServer) => 
       const address = await listen(fastify)
       const look = async () => {
         const response = await fetch(`${address}/healthz`)
-        return { status: response.status, body: await response.json() }
+        return { status: response.status, body: (await response.json()) as { readonly details: object } }
       }
       await clock.advance(2_000)
       expect(await look()).toMatchObject({ status: 200, body: { details: { unreachable: expect.any(String) } } })
