@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { Held } from '@leasehold/core'
 import { LocalLeaseStore } from '@leasehold/local'
 import { createParts } from './parts.js'
 import { shutDownOnSignals } from './shut-down.js'
@@ -12,24 +13,27 @@ import { serveWithHttp } from './with-http.js'
 
 const [kind = '', folder = '', name = ''] = process.argv.slice(2)
 
-const serveWith = { http: serveWithHttp, express: serveWithExpress, hono: serveWithHono }[kind]
-if (serveWith === undefined) throw new Error(`unknown kind: ${kind}`)
+const serve = { http: serveWithHttp, express: serveWithExpress, hono: serveWithHono }[kind]
+if (serve === undefined) throw new Error(`unknown kind: ${kind}`)
 
-const parts = createParts(new LocalLeaseStore({ folder: join(folder, 'leases') }), name, async (due) => {
+async function sweep(due: Date): Promise<void> {
   appendFileSync(join(folder, 'sweeps.txt'), `${due.toISOString()}\n`)
-})
+}
 
-const server = serveWith(
-  parts,
-  async ({ checkLease }) => {
-    // The demo decides for how long a request is in progress.
-    process.send?.({ entered: true })
-    await once(process, 'message')
-    return { by: name, isHeld: checkLease() }
-  },
-  0,
-)
+/** The demo decides for how long a request is in progress. */
+async function work({ checkLease }: Held): Promise<object> {
+  process.send?.({ entered: true })
+  await once(process, 'message')
+  return { by: name, isHeld: checkLease() }
+}
+
+const port = 0
+// #region start
+const parts = createParts(new LocalLeaseStore({ folder: join(folder, 'leases') }), name, sweep)
+const server = serve(parts, work, port)
 shutDownOnSignals(server, parts)
+// #endregion start
+
 await once(server, 'listening')
 const address = server.address()
 // The demo has ended.
