@@ -1,6 +1,7 @@
 export { type FastifyLeasesOptions, fastifyLeases } from './fastify-leases.js'
 export { fromFastifyLogger } from './fastify-logger.js'
 export type {
+  AddedRecipe,
   LeasedElectionOptions,
   LeasedScheduleOptions,
   LeaseOptions,

@@ -9,6 +9,7 @@ import {
   type LeasedWork,
   type LeaseStore,
   LeaseUnavailableError,
+  type Logger,
   type StoreLease,
   systemClock,
 } from '@leasehold/core'
@@ -64,11 +65,11 @@ export interface LeasesSettings {
   readonly closeStore: boolean
 }
 
-/** Any recipe, whatever its events are. */
-type AnyRecipe = Pick<Recipe, 'stop' | 'closed'> & Partial<Pick<StartedRecipe, 'start'>>
+/** Any recipe, whatever its events are, for `add`. */
+export type AddedRecipe = Pick<Recipe, 'stop' | 'closed'> & Partial<Pick<StartedRecipe, 'start'>>
 
 interface Part {
-  readonly recipe: AnyRecipe
+  readonly recipe: AddedRecipe
   readonly stop: () => Promise<void>
 }
 
@@ -101,7 +102,7 @@ export class Leases implements HealthSubject {
    */
   lease(name: string, options: LeaseOptions = {}): StoreLease {
     this.#throwIf(this.#isClosed)
-    const lease = createLease(this.store, name, this.#withDefaults(options))
+    const lease = createLease(this.store, name, { ...this.#settings.defaults, ...this.#withLogger(options) })
     const kept = new WeakRef(lease)
     this.#leases.add(kept)
     this.#collected.register(lease, kept)
@@ -135,8 +136,9 @@ export class Leases implements HealthSubject {
   ): Schedule {
     this.#throwIf(this.#isEnding)
     const when = typeof expression === 'number' ? { every: expression } : { cron: expression }
-    const { maxHold: _, ...all } = this.#withDefaults(options)
-    return this.#add(name, new Schedule(this.store, { ...this.#stopTimeout, ...all, ...when, name, work }))
+    const { maxHold: _, ...defaults } = this.#settings.defaults
+    const all = { ...defaults, ...this.#stopTimeout, ...this.#withLogger(options) }
+    return this.#add(name, new Schedule(this.store, { ...all, ...when, name, work }))
   }
 
   /**
@@ -146,13 +148,13 @@ export class Leases implements HealthSubject {
   election(name: string, options: LeasedElectionOptions = {}): LeaderElection {
     this.#throwIf(this.#isClosed)
     const { transfer, ...others } = options
-    const all = this.#withDefaults(others)
-    const election = new LeaderElection(this.store, { ...this.#stopTimeout, ...all, name })
+    const all = { ...this.#settings.defaults, ...this.#stopTimeout, ...this.#withLogger(others) }
+    const election = new LeaderElection(this.store, { ...all, name })
     return this.#add(name, election, () => this.#stopElection(name, election, transfer))
   }
 
   /** Starts and stops any other recipe with the server, such as a `PartitionGroup`. `name`: a name for the health page. */
-  add<R extends AnyRecipe>(name: string, recipe: R): R {
+  add<R extends AddedRecipe>(name: string, recipe: R): R {
     this.#throwIf(recipe instanceof Schedule ? this.#isEnding : this.#isClosed)
     return this.#add(name, recipe)
   }
@@ -210,7 +212,7 @@ export class Leases implements HealthSubject {
     return { stopTimeout: this.#settings.stopTimeout }
   }
 
-  #add<R extends AnyRecipe>(name: string, recipe: R, stop = (): Promise<void> => recipe.stop()): R {
+  #add<R extends AddedRecipe>(name: string, recipe: R, stop = (): Promise<void> => recipe.stop()): R {
     if (this.#parts.has(name)) {
       const message = `the name '${shownText(name)}' is in use in this server already: give each schedule and election a name of its own`
       throw new LeaseConfigurationError(message, { leaseName: name })
@@ -225,7 +227,7 @@ export class Leases implements HealthSubject {
     return recipe
   }
 
-  async #stopAll(isMeant: (recipe: AnyRecipe) => boolean): Promise<void> {
+  async #stopAll(isMeant: (recipe: AddedRecipe) => boolean): Promise<void> {
     const meant = [...this.#parts].filter(([, { recipe }]) => isMeant(recipe))
     await Promise.all(meant.map(([name, { stop }]) => stop().catch((error: unknown) => this.#warn(name, error))))
   }
@@ -265,9 +267,12 @@ export class Leases implements HealthSubject {
     }
   }
 
-  #withDefaults<O extends WithLog>({ log, ...options }: O): CreateLeaseOptions & Omit<O, 'log'> {
-    const { defaults, log: usual } = this.#settings
-    return { ...defaults, ...options, logger: fromFastifyLogger(log ?? usual) }
+  #withLogger<O extends WithLog>({ log = this.#settings.log, ...options }: O): Omit<O, 'log'> & { logger: Logger } {
+    // It has the arguments in another order.
+    if ((options as Pick<CreateLeaseOptions, 'logger'>).logger !== undefined) {
+      throw new LeaseConfigurationError('@leasehold/fastify has no option logger: use log, such as request.log')
+    }
+    return { ...options, logger: fromFastifyLogger(log) }
   }
 
   #throwIf(isOver: boolean): void {
@@ -276,7 +281,7 @@ export class Leases implements HealthSubject {
   }
 }
 
-function startIfAble(recipe: AnyRecipe): void {
+function startIfAble(recipe: AddedRecipe): void {
   if (!recipe.closed.aborted) recipe.start?.()
 }
 

@@ -218,6 +218,10 @@ describe.each(versions)('the plugin on Fastify %s', (_version, createServer) => 
       expect(() => leases.schedule('report', 'every day', () => {})).toThrow(LeaseConfigurationError)
       expect(() => leases.schedule('report', '* * * * *', undefined as never)).toThrow(LeaseConfigurationError)
       expect(() => leases.schedule(undefined as never, '* * * * *', () => {})).toThrow(/name/)
+      expect(() => leases.lease('a', { logger: console } as never)).toThrow(/use log, such as request\.log/)
+      expect(() => leases.schedule('report', '* * * * *', () => {}, { maxHold: 5 } as never)).toThrow(
+        /no option 'maxHold'/,
+      )
       leases.schedule('report', '* * * * *', () => {})
       expect(() => leases.schedule('report', '* * * * *', () => {})).toThrow(
         /'report' is in use in this server already/,
