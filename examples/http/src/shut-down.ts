@@ -9,7 +9,7 @@ interface ClosableServer {
 
 /** Ends all parts, each before the parts that it needs. Never rejects. */
 export async function shutDown(server: ClosableServer, { schedule, election, store }: Parts): Promise<void> {
-  // No more ticks; the work of a tick in progress may go on to its end. Meanwhile, requests keep their leases.
+  // No more ticks. The signal of the work in progress aborts. Meanwhile, requests keep their leases.
   const scheduleEnded = schedule.stop()
   const serverClosed = new Promise<void>((resolve) => server.close(resolve))
   // A request that takes longer is cut off.

@@ -77,7 +77,7 @@ function checkOptions(fastify: FastifyInstance, name: string, options: FastifyLe
   const { store, health: path, stopTimeout = DEFAULT_STOP_TIMEOUT, closeStore } = options
   checkOptionNames<FastifyLeasesOptions>('@leasehold/fastify', options, optionNames)
   if (typeof (Object(store) as Partial<LeaseStore>).acquire !== 'function') {
-    throw wrong(`store must be a lease store, such as new RedisLeaseStore({ client }), not ${shownValue(store)}`)
+    throw wrong(`store must be a lease store, such as new RedisLeaseStore(client), not ${shownValue(store)}`)
   }
   if (typeof name !== 'string' || name === '') throw wrong(`name must be a text, not ${shownValue(name)}`)
   if (fastify.hasDecorator(name)) {

@@ -227,6 +227,16 @@ describe.each(versions)('closing the server on Fastify %s', (_version, createSer
     expect(lease.checkLease()).toBe(false)
   })
 
+  it('runs the hooks after it that were added before it, such as one that closes the client of the store', async () => {
+    const { bare, options } = createPlace(createServer)
+    const log: string[] = []
+    const fastify = bare()
+    fastify.addHook('onClose', async () => void log.push('close the client'))
+    await fastify.register(fastifyLeases, { ...options, store: observed(options.store, log) })
+    await fastify.close()
+    expect(log).toEqual(['close the store', 'close the client'])
+  })
+
   it('leaves a shared store open', async () => {
     const store = new MemoryLeaseStore()
     const fastify = await createPlace(createServer).start({ store, clock: undefined, closeStore: false })

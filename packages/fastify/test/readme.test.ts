@@ -1,6 +1,8 @@
-import { MemoryLeaseStore } from '@leasehold/core'
+import { createLease, MemoryLeaseStore } from '@leasehold/core'
+import { fastifyLeases } from '@leasehold/fastify'
 import Fastify from 'fastify'
 import { expect, it, onTestFinished } from 'vitest'
+import { answerLeaseErrors } from './readme/errors.js'
 import { buildServer } from './readme/server.js'
 import { addTwoStores } from './readme/two-stores.js'
 
@@ -33,4 +35,24 @@ it('the example with two stores keeps them apart', async () => {
   expect([fastify.leases.store, fastify.jobLeases.store]).toEqual([store, jobStore])
   await fastify.close()
   expect([store.closed.aborted, jobStore.closed.aborted]).toEqual([true, true])
+})
+
+it('the example of errors answers 409 while the lease is held, 503 while the store fails, and leaves other errors alone', async () => {
+  const store = new MemoryLeaseStore()
+  const fastify = Fastify()
+  await fastify.register(fastifyLeases, { store, closeStore: false })
+  answerLeaseErrors(fastify)
+  fastify.get('/run', async () => await fastify.leases.run('a', async () => ({})))
+  fastify.get('/fail', async () => {
+    throw new Error('mine')
+  })
+  const other = createLease(store, 'a')
+  await other.acquire()
+  expect((await fastify.inject('/run')).statusCode).toBe(409)
+  await other.release()
+  expect((await fastify.inject('/run')).statusCode).toBe(200)
+  await store.close()
+  expect((await fastify.inject('/run')).statusCode).toBe(503)
+  expect((await fastify.inject('/fail')).json()).toMatchObject({ statusCode: 500, message: 'mine' })
+  await fastify.close()
 })
