@@ -1,6 +1,6 @@
+// #region shut-down
 import type { Parts } from './parts.js'
 
-// #region shut-down
 /** The part of a server that is needed to close it: those of `node:http`, Express and Hono have it. */
 interface ClosableServer {
   close(onClosed: () => void): unknown

@@ -1,14 +1,14 @@
+// #region express
 import type { Server } from 'node:http'
 import type { Held } from '@leasehold/core'
 import express from 'express'
-import { healthReport, type Parts } from './parts.js'
+import { healthReport } from './health-report.js'
+import type { Parts } from './parts.js'
 
-// #region express
 export function serveWithExpress(parts: Parts, work: (held: Held) => Promise<object>, port: number): Server {
   const app = express()
   app.get('/healthz', (_request, response) => {
-    const { schedule, election } = parts
-    const { status, body } = healthReport({ schedule, election })
+    const { status, body } = healthReport(parts)
     response.status(status).json(body)
   })
   app.get('/leader', async (_request, response) => {

@@ -1,14 +1,14 @@
+// #region hono
 import { type ServerType, serve } from '@hono/node-server'
 import type { Held } from '@leasehold/core'
 import { Hono } from 'hono'
-import { healthReport, type Parts } from './parts.js'
+import { healthReport } from './health-report.js'
+import type { Parts } from './parts.js'
 
-// #region hono
 export function serveWithHono(parts: Parts, work: (held: Held) => Promise<object>, port: number): ServerType {
   const app = new Hono()
   app.get('/healthz', (context) => {
-    const { schedule, election } = parts
-    const { status, body } = healthReport({ schedule, election })
+    const { status, body } = healthReport(parts)
     return context.json(body, status)
   })
   app.get('/leader', async (context) => context.json({ owner: (await parts.election.leader())?.owner }))

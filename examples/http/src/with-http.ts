@@ -1,13 +1,13 @@
+// #region http
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { Held } from '@leasehold/core'
-import { healthReport, type Parts } from './parts.js'
+import { healthReport } from './health-report.js'
+import type { Parts } from './parts.js'
 
-// #region http
 export function serveWithHttp(parts: Parts, work: (held: Held) => Promise<object>, port: number): Server {
   const answer = async (method: string, path: string): Promise<{ status: number; body: object }> => {
-    const { schedule, election } = parts
-    if (path === '/healthz') return healthReport({ schedule, election })
-    if (path === '/leader') return { status: 200, body: { owner: (await election.leader())?.owner } }
+    if (path === '/healthz') return healthReport(parts)
+    if (path === '/leader') return { status: 200, body: { owner: (await parts.election.leader())?.owner } }
     const [, id] = /^\/accounts\/(\w+)$/.exec(path) ?? []
     if (method === 'POST' && id !== undefined) return { status: 200, body: await parts.withAccount(id, work) }
     return { status: 404, body: { error: 'not found' } }
