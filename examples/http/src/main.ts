@@ -1,4 +1,7 @@
-/** Two instances on each kind of server; one is asked to end during a request, the other is killed. Exits 0 if all went well. */
+/**
+ * Two instances on each kind of server, or on those that the arguments name; one is asked to end during a request, the other
+ * is killed. Exits 0 if all went well.
+ */
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -12,6 +15,8 @@ interface Instance {
   readonly child: ChildProcess
 }
 
+const given = process.argv.slice(2)
+const kinds = given.length > 0 ? given : ['http', 'express', 'hono']
 const children: ChildProcess[] = []
 
 async function start(kind: string, folder: string, name: string): Promise<Instance> {
@@ -85,7 +90,7 @@ async function show(kind: string, folder: string): Promise<void> {
 }
 
 try {
-  for (const kind of ['http', 'express', 'hono']) {
+  for (const kind of kinds) {
     const folder = mkdtempSync(join(tmpdir(), `leasehold-${kind}-`))
     try {
       await show(kind, folder)

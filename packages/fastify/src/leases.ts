@@ -201,11 +201,11 @@ export class Leases implements HealthSubject {
       this.#withinLimit('run', Promise.allSettled([...this.#runs])),
     ])
     const closing = Promise.allSettled(
-      Array.from(this.#living(), (lease) => lease.close().catch((error) => this.#warn(lease.settings.name, error))),
+      Array.from(this.#living(), (lease) => this.#ended(lease.settings.name, () => lease.close())),
     )
     await this.#withinLimit('release', closing)
     if (!this.#settings.closeStore) return
-    await this.store.close().catch((error: unknown) => this.#warn('the store', error))
+    await this.#ended('the store', async () => await this.store.close())
   }
 
   get #stopTimeout(): { readonly stopTimeout: number } {
@@ -229,7 +229,16 @@ export class Leases implements HealthSubject {
 
   async #stopAll(isMeant: (recipe: AddedRecipe) => boolean): Promise<void> {
     const meant = [...this.#parts].filter(([, { recipe }]) => isMeant(recipe))
-    await Promise.all(meant.map(([name, { stop }]) => stop().catch((error: unknown) => this.#warn(name, error))))
+    await Promise.all(meant.map(([name, { stop }]) => this.#ended(name, stop)))
+  }
+
+  /** A failure is logged, and does not hold up what ends next. */
+  async #ended(what: string, end: () => unknown): Promise<void> {
+    try {
+      await end()
+    } catch (error) {
+      this.#warn(what, error)
+    }
   }
 
   /** If the options of the transfer are refused, the election has not ended yet. */

@@ -237,6 +237,21 @@ describe.each(versions)('closing the server on Fastify %s', (_version, createSer
     expect(log).toEqual(['close the store', 'close the client'])
   })
 
+  it('goes on if a recipe or the store cannot be ended', async () => {
+    const { bare, options, lines } = createPlace(createServer)
+    const log: string[] = []
+    const store = observed(options.store, log)
+    const fastify = bare()
+    await fastify.register(fastifyLeases, { ...options, store })
+    const fail = (): never => {
+      throw new Error('mine')
+    }
+    fastify.leases.add('broken', { stop: fail, closed: new AbortController().signal })
+    await fastify.close()
+    expect(log).toEqual(['close the store'])
+    expect(lines.map(({ msg }) => msg)).toContain('broken could not be ended: mine')
+  })
+
   it('leaves a shared store open', async () => {
     const store = new MemoryLeaseStore()
     const fastify = await createPlace(createServer).start({ store, clock: undefined, closeStore: false })
