@@ -12,7 +12,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   'heartbeat-thread': ['core'],
   recorder: ['core'],
   'node-cron': ['core', 'recipes'],
-  nestjs: ['core', 'recipes'],
+  // The test kit is for the entry `@leasehold/nestjs/testing` only.
+  nestjs: ['core', 'recipes', 'testkit'],
   fastify: ['core', 'recipes'],
   codemod: [],
 }
