@@ -219,7 +219,8 @@ export class Leases implements HealthSubject {
   }
 
   #named(name: string): string {
-    return typeof name === 'string' ? `${this.#options.prefix ?? ''}${name}` : name
+    // What is no name is left to the error of the lease.
+    return typeof name === 'string' && name !== '' ? `${this.#options.prefix ?? ''}${name}` : name
   }
 
   #throwIfStopping(): void {
