@@ -41,7 +41,7 @@ const long = [
   'packages/node-cron/test/processes.test.ts',
   'packages/recipes/test/*/{processes,simulation,thread-laws}.test.ts',
   'testing/simulator/test/*.test.ts',
-  'examples/{agents,cron,failover,fastify,hocon,http,jobs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing}/test/**/*.test.ts',
+  'examples/{agents,cron,failover,fastify,hocon,http,jobs,nestjs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing}/test/**/*.test.ts',
   'tools/test/published/*.test.ts',
   'tools/test/time-lint.test.ts',
 ]

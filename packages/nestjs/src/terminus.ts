@@ -10,11 +10,11 @@ import { Leases } from './leases.js'
  * its turn is healthy, and so is a follower: do not make readiness depend on who leads.
  */
 export class LeaseholdHealthIndicator {
-  readonly #indicators: HealthIndicatorService
+  // It has no state here. The application may have another copy of terminus, which could not be injected.
+  readonly #indicators = new HealthIndicatorService()
   readonly #leases: Leases
 
-  constructor(indicators: HealthIndicatorService, leases: Leases) {
-    this.#indicators = indicators
+  constructor(leases: Leases) {
     this.#leases = leases
   }
 
@@ -26,5 +26,4 @@ export class LeaseholdHealthIndicator {
   }
 }
 Injectable()(LeaseholdHealthIndicator)
-Inject(HealthIndicatorService)(LeaseholdHealthIndicator, undefined, 0)
-Inject(Leases)(LeaseholdHealthIndicator, undefined, 1)
+Inject(Leases)(LeaseholdHealthIndicator, undefined, 0)

@@ -1,7 +1,7 @@
 import { LeaseConfigurationError, MemoryLeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { Module } from '@nestjs/common'
-import { HealthIndicatorService, TerminusModule } from '@nestjs/terminus'
+import { HealthCheckService, TerminusModule } from '@nestjs/terminus'
 import { Test } from '@nestjs/testing'
 import { expect, it, onTestFinished } from 'vitest'
 import { InjectLeases, LEASEHOLD_OPTIONS, LeasedCron, LeaseholdModule, Leases } from '../src/index.js'
@@ -112,12 +112,12 @@ it('the health indicator for @nestjs/terminus follows the leases', async () => {
     .compile()
   await module.init()
   onTestFinished(() => module.close())
-  expect(module.get(HealthIndicatorService)).toBeDefined()
   const indicator = module.get(LeaseholdHealthIndicator)
   expect(indicator.isHealthy()).toEqual({ leases: { status: 'up' } })
   const lease = module.get(Leases, { strict: false }).lease('a')
   await lease.acquire()
   await clock.advance(lease.settings.timeouts.heartbeatInterval * 2)
+  await expect(module.get(HealthCheckService).check([() => indicator.isHealthy()])).rejects.toThrow()
   expect(indicator.isHealthy('locks')).toMatchObject({ locks: { status: 'down', reason: expect.stringContaining("'a'") } })
 })
 

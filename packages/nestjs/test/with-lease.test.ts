@@ -2,7 +2,7 @@ import { LeaseConfigurationError, LeaseHeldError, LeaseLostError, LeaseUnavailab
 import { Controller, Get, Param } from '@nestjs/common'
 import { Test } from '@nestjs/testing'
 import { describe, expect, it } from 'vitest'
-import { InjectLeases, LeaseHeld, Leases, LeaseSignal, LeaseToken, WithLease } from '../src/index.js'
+import { InjectLeases, LeaseHeld, LeaseSignal, type Leases, LeaseToken, WithLease } from '../src/index.js'
 import { LeaseholdTestingModule } from '../src/testing.js'
 import { Fleet } from './support/application.js'
 
