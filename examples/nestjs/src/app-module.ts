@@ -10,6 +10,7 @@ import { Reports } from './reports.js'
 import { ServiceController } from './service-controller.js'
 
 @Module({})
+// biome-ignore lint/complexity/noStaticOnlyClass: Nest takes a class as a module.
 export class AppModule {
   static of(instance: Instance): DynamicModule {
     return {

@@ -9,7 +9,8 @@ import { INSTANCE, type Instance } from './instance-options.js'
 /** The reports of the service. Without a guard, each instance would send each of them. */
 @Injectable()
 export class Reports {
-  constructor(@Inject(INSTANCE) private readonly instance: Instance) {}
+  @Inject(INSTANCE)
+  private readonly instance!: Instance
 
   @Cron('* * * * * *')
   send(@LeaseHeld() { due }: Tick): void {

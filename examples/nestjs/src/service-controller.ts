@@ -7,12 +7,17 @@ import { Reports } from './reports.js'
 
 @Controller()
 export class ServiceController {
-  constructor(
-    @Inject(Reports) private readonly reports: Reports,
-    @Inject(Poller) private readonly poller: Poller,
-    @Inject(HealthCheckService) private readonly checks: HealthCheckService,
-    @Inject(LeaseholdHealthIndicator) private readonly indicator: LeaseholdHealthIndicator,
-  ) {}
+  @Inject(Reports)
+  private readonly reports!: Reports
+
+  @Inject(Poller)
+  private readonly poller!: Poller
+
+  @Inject(HealthCheckService)
+  private readonly checks!: HealthCheckService
+
+  @Inject(LeaseholdHealthIndicator)
+  private readonly indicator!: LeaseholdHealthIndicator
 
   @Get('reports')
   sent(): readonly string[] {

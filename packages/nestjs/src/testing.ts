@@ -27,6 +27,7 @@ export function testLeaseholdOptions({
 }
 
 /** In the place of `LeaseholdModule` in a test. `moduleRef.get(VirtualClock)` is its clock. */
+// biome-ignore lint/complexity/noStaticOnlyClass: Nest takes a class as a module.
 export class LeaseholdTestingModule {
   static forRoot(options: TestLeasesOptions = {}): DynamicModule {
     const clock = options.clock ?? new VirtualClock()

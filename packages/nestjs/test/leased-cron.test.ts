@@ -41,7 +41,8 @@ it('a @LeasedCron method gets the token and the signal at its parameters', async
   expect(leases.schedules).toEqual(['bills'])
   expect(await leases.schedule('bills')?.read()).toMatchObject({ plan: 'cron * * * * * in Europe/Berlin' })
   const records = []
-  for await (const { name } of leases.store.list?.('shop/bills', { onAbort: () => () => {} } as never) ?? []) records.push(name)
+  for await (const { name } of leases.store.list?.('shop/bills', { onAbort: () => () => {} } as never) ?? [])
+    records.push(name)
   expect(records).toContain('shop/bills')
 })
 

@@ -7,16 +7,17 @@ import { expect, it, onTestFinished } from 'vitest'
 import { InjectLeases, LEASEHOLD_OPTIONS, LeasedCron, LeaseholdModule, Leases } from '../src/index.js'
 import { LeaseholdHealthIndicator } from '../src/terminus.js'
 import { LeaseholdTestingModule, testLeaseholdOptions } from '../src/testing.js'
-import { Fleet, MINUTE } from './support/application.js'
+import { Fleet, MINUTE, silent } from './support/application.js'
 
 class Uses {
-  constructor(@InjectLeases() readonly leases: Leases) {}
+  @InjectLeases()
+  readonly leases!: Leases
 }
 class Feature {}
 Module({ providers: [Uses], exports: [Uses] })(Feature)
 
 async function started(imports: NonNullable<Parameters<typeof Test.createTestingModule>[0]['imports']>) {
-  const module = await Test.createTestingModule({ imports }).setLogger(false).compile()
+  const module = await Test.createTestingModule({ imports }).setLogger(silent).compile()
   onTestFinished(() => module.close())
   return await module.init()
 }
@@ -55,7 +56,7 @@ it('with isGlobal: false, only modules that import it have the leases', async ()
 
 it.each([
   [{}, 'store must be a LeaseStore, such as new RedisLeaseStore({ client }), not undefined'],
-  [{ store: 'redis' }, "store must be a LeaseStore, such as new RedisLeaseStore({ client }), not redis"],
+  [{ store: 'redis' }, 'store must be a LeaseStore, such as new RedisLeaseStore({ client }), not redis'],
   [{ store: new MemoryLeaseStore(), guardcron: true }, "has no option 'guardcron': did you mean 'guardCron'?"],
   [{ store: new MemoryLeaseStore(), guardCron: 'yes' }, 'guardCron must be true, false'],
   [{ store: new MemoryLeaseStore(), guardCron: { atmostFor: 1 } }, "did you mean 'atMostFor'?"],
@@ -108,7 +109,7 @@ it('the health indicator for @nestjs/terminus follows the leases', async () => {
     imports: [TerminusModule, LeaseholdTestingModule.forRoot({ clock, store })],
     providers: [LeaseholdHealthIndicator],
   })
-    .setLogger(false)
+    .setLogger(silent)
     .compile()
   await module.init()
   onTestFinished(() => module.close())
@@ -118,7 +119,9 @@ it('the health indicator for @nestjs/terminus follows the leases', async () => {
   await lease.acquire()
   await clock.advance(lease.settings.timeouts.heartbeatInterval * 2)
   await expect(module.get(HealthCheckService).check([() => indicator.isHealthy()])).rejects.toThrow()
-  expect(indicator.isHealthy('locks')).toMatchObject({ locks: { status: 'down', reason: expect.stringContaining("'a'") } })
+  expect(indicator.isHealthy('locks')).toMatchObject({
+    locks: { status: 'down', reason: expect.stringContaining("'a'") },
+  })
 })
 
 it('an application that imports LeaseholdModule is tested with leases in memory', async () => {
@@ -135,7 +138,7 @@ it('an application that imports LeaseholdModule is tested with leases in memory'
   const module = await Test.createTestingModule({ imports: [AppModule] })
     .overrideProvider(LEASEHOLD_OPTIONS)
     .useValue(testLeaseholdOptions({ clock }))
-    .setLogger(false)
+    .setLogger(silent)
     .compile()
   await module.init()
   await clock.advance(24 * 60 * MINUTE)

@@ -6,7 +6,9 @@ import { Fleet, MINUTE } from './support/application.js'
 function poller() {
   const events: string[] = []
   class Poller {
-    constructor(@InjectLeases() readonly leases: Leases) {}
+    @InjectLeases()
+    readonly leases!: Leases
+
     get #owner() {
       return this.leases.election('poll').owner
     }

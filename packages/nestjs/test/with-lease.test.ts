@@ -1,4 +1,12 @@
-import { LeaseConfigurationError, LeaseHeldError, LeaseLostError, LeaseUnavailableError, type StoreHeld } from '@leasehold/core'
+import {
+  breakLease,
+  healthOf,
+  LeaseConfigurationError,
+  LeaseHeldError,
+  LeaseLostError,
+  LeaseUnavailableError,
+  type StoreHeld,
+} from '@leasehold/core'
 import { Controller, Get, Param } from '@nestjs/common'
 import { Test } from '@nestjs/testing'
 import { describe, expect, it } from 'vitest'
@@ -74,7 +82,6 @@ describe('@WithLease', () => {
     await fleet.clock.settle()
     const lease = leases.lease('all')
     expect(await lease.acquire()).toBe(false)
-    const { breakLease } = await import('@leasehold/core')
     await breakLease(leases.store, 'all', { period: 0, clock: fleet.clock })
     await fleet.clock.advance(60_000)
     await lost
@@ -140,7 +147,10 @@ describe('@WithLease', () => {
 describe('Leases', () => {
   it('is injected, makes leases with the options and the prefix of the module, and knows their health', async () => {
     class Worker {
-      constructor(@InjectLeases() readonly leases: Leases) {}
+      readonly leases: Leases
+      constructor(@InjectLeases() leases: Leases) {
+        this.leases = leases
+      }
     }
     const fleet = new Fleet()
     const application = await fleet.start([Worker], { prefix: 'shop/', heartbeatTimeout: 9_000, owner: 'anna' })
@@ -148,7 +158,6 @@ describe('Leases', () => {
     const lease = leases.lease('a')
     expect(lease.settings).toMatchObject({ name: 'shop/a', owner: 'anna', timeouts: { heartbeatTimeout: 9_000 } })
     expect(await lease.acquire()).toBe(true)
-    const { healthOf } = await import('@leasehold/core')
     expect(healthOf(leases)).toMatchObject({ healthy: true, details: { parts: [expect.anything()] } })
     expect(() => leases.lease('')).toThrow()
   })

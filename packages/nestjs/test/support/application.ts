@@ -52,4 +52,5 @@ interface Instance {
 
 export const withCron: Instance & TestLeasesOptions = { guardCron: true, imports: [ScheduleModule.forRoot()] }
 
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
+/** Logs nothing: for Nest and for leases. */
+export const silent = { log() {}, debug() {}, info() {}, warn() {}, error() {} }
