@@ -1,9 +1,10 @@
-import { execFile, execFileSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { installPacked } from '@leasehold/testing'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -14,19 +15,8 @@ const program = join(application, 'main.mjs')
 
 afterAll(() => rmSync(application, { recursive: true }))
 
-/** Packs a package and unpacks it into the application, as an installation does. */
-function install(name: string): void {
-  const packed = mkdtempSync(join(application, 'packed-'))
-  const args = ['pack', '--ignore-scripts', '--silent', '--pack-destination', packed]
-  execFileSync('npm', args, { cwd: join(root, 'packages', name), stdio: ['ignore', 'ignore', 'inherit'] })
-  const [archive = ''] = readdirSync(packed)
-  const folder = join(application, 'node_modules', '@leasehold', name)
-  mkdirSync(folder, { recursive: true })
-  execFileSync('tar', ['-xzf', join(packed, archive), '-C', folder, '--strip-components', '1'])
-}
-
 beforeAll(async () => {
-  for (const name of ['core', 'heartbeat-thread', 'local', 'self-fence']) install(name)
+  for (const name of ['core', 'heartbeat-thread', 'local', 'self-fence']) installPacked(application, name)
   // A dependency of the local store, which is not a part of its bundle.
   const native = 'fs-native-extensions'
   symlinkSync(join(root, 'node_modules', native), join(application, 'node_modules', native))
