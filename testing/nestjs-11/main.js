@@ -30,7 +30,7 @@ async function main() {
     leaders,
     booked: [id, typeof token],
   }
-  console.log(JSON.stringify(result))
+  process.stdout.write(`${JSON.stringify(result)}\n`)
 }
 
 void main()
