@@ -10,28 +10,28 @@ import { Reports } from './reports.js'
 import { ServiceController } from './service-controller.js'
 
 @Module({})
-// biome-ignore lint/complexity/noStaticOnlyClass: Nest takes a class as a module.
-export class AppModule {
-  static of(instance: Instance): DynamicModule {
-    return {
-      module: AppModule,
-      // #region module
-      imports: [
-        ScheduleModule.forRoot(),
-        TerminusModule,
-        LeaseholdModule.forRoot({
-          // Any store: Redis, PostgreSQL, Kubernetes and so on. This one is for the processes of one machine.
-          store: new LocalLeaseStore({ folder: instance.folder }),
-          guardCron: true,
-          owner: instance.name,
-          heartbeatTimeout: 3_000,
-          heartbeatInterval: 500,
-          operationTimeout: 500,
-        }),
-      ],
-      // #endregion module
-      controllers: [ServiceController],
-      providers: [Reports, Poller, LeaseholdHealthIndicator, { provide: INSTANCE, useValue: instance }],
-    }
+class AppModule {}
+
+/** The module of one instance. */
+export function appModuleOf(instance: Instance): DynamicModule {
+  return {
+    module: AppModule,
+    // #region module
+    imports: [
+      ScheduleModule.forRoot(),
+      TerminusModule,
+      LeaseholdModule.forRoot({
+        // Any store: Redis, PostgreSQL, Kubernetes and so on. This one is for the processes of one machine.
+        store: new LocalLeaseStore({ folder: instance.folder }),
+        guardCron: true,
+        owner: instance.name,
+        heartbeatTimeout: 3_000,
+        heartbeatInterval: 500,
+        operationTimeout: 500,
+      }),
+    ],
+    // #endregion module
+    controllers: [ServiceController],
+    providers: [Reports, Poller, LeaseholdHealthIndicator, { provide: INSTANCE, useValue: instance }],
   }
 }

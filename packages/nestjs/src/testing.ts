@@ -26,17 +26,18 @@ export function testLeaseholdOptions({
   return { ...options, store, clock, now: () => new Date(clock.wall()) }
 }
 
+class TestLeasesModule {}
+Module({})(TestLeasesModule)
+
 /** In the place of `LeaseholdModule` in a test. `moduleRef.get(VirtualClock)` is its clock. */
-// biome-ignore lint/complexity/noStaticOnlyClass: Nest takes a class as a module.
-export class LeaseholdTestingModule {
-  static forRoot(options: TestLeasesOptions = {}): DynamicModule {
+export const LeaseholdTestingModule = {
+  forRoot(options: TestLeasesOptions = {}): DynamicModule {
     const clock = options.clock ?? new VirtualClock()
     return {
-      module: LeaseholdTestingModule,
+      module: TestLeasesModule,
       imports: [LeaseholdModule.forRoot(testLeaseholdOptions({ ...options, clock }))],
       providers: [{ provide: VirtualClock, useValue: clock }],
       exports: [VirtualClock, LeaseholdModule],
     }
-  }
-}
-Module({})(LeaseholdTestingModule)
+  },
+} as const

@@ -20,7 +20,10 @@ export class Reports {
   imports: [
     ScheduleModule.forRoot(),
     // For the processes of one machine. For several machines: RedisLeaseStore, PostgresLeaseStore and so on.
-    LeaseholdModule.forRoot({ store: new LocalLeaseStore({ folder: join(tmpdir(), 'my-app-leases') }), guardCron: true }),
+    LeaseholdModule.forRoot({
+      store: new LocalLeaseStore({ folder: join(tmpdir(), 'my-app-leases') }),
+      guardCron: true,
+    }),
   ],
   providers: [Reports],
 })
