@@ -24,6 +24,7 @@ const servers = [
   'packages/redis-quorum/test/{laws,rough-weather,servers}.test.ts',
   'packages/{azure-blob,consul,etcd,kubernetes,postgres}/test/**/*.test.ts',
   'packages/{node-cron,opentelemetry}/test/redis.test.ts',
+  'packages/{nestjs,opentelemetry}/test/redis.test.ts',
   'packages/recipes/test/servers/*.test.ts',
   'packages/opentelemetry/test/prometheus/*.test.ts',
   'examples/{azure-blob,consul,container-migration,etcd,kubernetes,postgres}/test/**/*.test.ts',

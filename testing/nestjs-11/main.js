@@ -2,6 +2,8 @@
 const { setTimeout: sleep } = require('node:timers/promises')
 const { applicationModule } = require('./application.js')
 const { MemoryLeaseStore } = require('@leasehold/core')
+const { Leases } = require('@leasehold/nestjs')
+const { LeaseholdHealthIndicator } = require('@leasehold/nestjs/terminus')
 const { NestFactory } = require('@nestjs/core')
 
 async function main() {
@@ -18,6 +20,7 @@ async function main() {
   while (dues().length < 3) await sleep(50)
   const [{ application, Reports }] = instances
   const [id, token] = await application.get(Reports).book('7')
+  const indicator = new LeaseholdHealthIndicator(application.get(Leases, { strict: false }))
   const leaders = calls.filter(([kind]) => kind === 'leader').length
   for (const { application } of instances) await application.close()
   const crons = calls.filter(([kind]) => kind === 'cron')
@@ -29,6 +32,7 @@ async function main() {
     guarded: crons.length > 0,
     leaders,
     booked: [id, typeof token],
+    health: indicator.isHealthy('locks'),
   }
   process.stdout.write(`${JSON.stringify(result)}\n`)
 }

@@ -53,7 +53,7 @@ export class ApplicationLeases
     this.#schedules = leased.map((scheduled) => createSchedule(scheduled, this.#leases))
     if (guardCron === false) return
     this.#guard = new CronGuard(guarded, this.#discovery, this.#leases, this.#logger)
-    this.#sayWhatIsGuarded(this.#guard.size, unguardedMethods(methods))
+    this.#sayWhatIsGuarded(this.#guard.names, unguardedMethods(methods))
   }
 
   onApplicationBootstrap(): void {
@@ -73,13 +73,13 @@ export class ApplicationLeases
     await this.#leases.close()
   }
 
-  #sayWhatIsGuarded(count: number, others: readonly string[]): void {
-    if (count === 0) {
+  #sayWhatIsGuarded(guarded: readonly string[], others: readonly string[]): void {
+    if (guarded.length === 0) {
       logSafely(this.#logger, 'warn', 'guardCron: Nest runs no @Cron method here, so there is nothing to guard')
       return
     }
     const left = others.length === 0 ? '' : `; on every instance still: ${others.join(', ')}`
-    logSafely(this.#logger, 'info', `guardCron: ${count} @Cron methods run on one instance only${left}`)
+    logSafely(this.#logger, 'info', `guardCron: on one instance only: ${guarded.join(', ')}${left}`)
   }
 
   #warnWithoutHooks(): void {

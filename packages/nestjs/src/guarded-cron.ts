@@ -127,8 +127,9 @@ export class CronGuard {
     }
   }
 
-  get size(): number {
-    return this.#guarded.length
+  /** The names of the schedules. */
+  get names(): readonly string[] {
+    return this.#guarded.map(({ job }) => job.name)
   }
 
   /** Starts the schedules, once `@nestjs/schedule` has made its jobs. */
@@ -163,6 +164,10 @@ class GuardedJob {
     this.#leases = leases
     this.#logger = logger
     this.#schedule = createSchedule(scheduled, leases)
+  }
+
+  get name(): string {
+    return this.#scheduled.name
   }
 
   takeOver(job: CronJob | undefined, clock: Clock): void {

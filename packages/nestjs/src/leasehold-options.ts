@@ -64,7 +64,7 @@ export function checkModuleOptions(options: LeaseholdModuleOptions): void {
     now,
   } = Object(options) as LeaseholdModuleOptions
   if (!isStore(store)) {
-    throw wrong(`store must be a LeaseStore, such as new RedisLeaseStore({ client }), not ${shownValue(store)}`)
+    throw wrong(`store must be a LeaseStore, such as new RedisLeaseStore(client), not ${shownValue(store)}`)
   }
   if (typeof prefix !== 'string') throw wrong(`prefix must be a text such as billing/, not ${shownValue(prefix)}`)
   if (typeof guardCron === 'object' && guardCron !== null) {

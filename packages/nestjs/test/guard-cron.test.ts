@@ -164,7 +164,7 @@ describe('guardCron', () => {
     const { leases } = await fleet.start([Cache], { ...withCron, logger })
     expect(leases.schedules).toEqual(['Cache.save'])
     expect(lines).toEqual([
-      'guardCron: 1 @Cron methods run on one instance only; on every instance still: Cache.look (@Interval), Cache.once (@Timeout)',
+      'guardCron: on one instance only: Cache.save; on every instance still: Cache.look (@Interval), Cache.once (@Timeout)',
     ])
   })
 

@@ -55,8 +55,8 @@ it('with isGlobal: false, only modules that import it have the leases', async ()
 })
 
 it.each([
-  [{}, 'store must be a LeaseStore, such as new RedisLeaseStore({ client }), not undefined'],
-  [{ store: 'redis' }, 'store must be a LeaseStore, such as new RedisLeaseStore({ client }), not redis'],
+  [{}, 'store must be a LeaseStore, such as new RedisLeaseStore(client), not undefined'],
+  [{ store: 'redis' }, 'store must be a LeaseStore, such as new RedisLeaseStore(client), not redis'],
   [{ store: new MemoryLeaseStore(), guardcron: true }, "has no option 'guardcron': did you mean 'guardCron'?"],
   [{ store: new MemoryLeaseStore(), guardCron: 'yes' }, 'guardCron must be true, false'],
   [{ store: new MemoryLeaseStore(), guardCron: { atmostFor: 1 } }, "did you mean 'atMostFor'?"],

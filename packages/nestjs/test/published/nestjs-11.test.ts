@@ -14,7 +14,7 @@ const modules = join(application, 'node_modules')
 /** The packages of this repository that the application has. */
 const ours = ['core', 'recipes', 'testkit', 'nestjs']
 /** The others: NestJS 11 from the workspace of its tests, and those that need not be of a certain version. */
-const nest = ['common', 'core', 'schedule', 'testing']
+const nest = ['common', 'core', 'schedule', 'terminus', 'testing']
 const others = ['croner', 'esbuild', 'eventemitter3', 'jest', 'reflect-metadata', 'rxjs']
 
 beforeAll(() => {
@@ -47,6 +47,7 @@ it('a CommonJS application on NestJS 11 runs each tick once on two instances', a
     guarded: true,
     leaders: 1,
     booked: ['7', 'bigint'],
+    health: { locks: { status: 'up' } },
   })
 })
 
