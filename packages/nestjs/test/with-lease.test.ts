@@ -71,6 +71,20 @@ describe('@WithLease', () => {
     expect([await first, await second]).toEqual(['done', 'done'])
   })
 
+  it('keeps two calls on one instance apart, too', async () => {
+    const accounts = (await new Fleet().start([Accounts], { owner: 'anna' })).get(Accounts)
+    const { open, opened } = gate()
+    const first = accounts.wait(() => opened)
+    const order: string[] = []
+    const second = accounts.wait(async () => void order.push('second'))
+    await new Promise((resolve) => setImmediate(resolve))
+    order.push('first')
+    open()
+    await first
+    await second
+    expect(order).toEqual(['first', 'second'])
+  })
+
   it('passes the error of the method on, and its loss', async () => {
     const fleet = new Fleet()
     const { leases, ...application } = await fleet.start([Accounts])
