@@ -10,6 +10,7 @@ import { EtcdServer } from '@leasehold/testing/etcd-server'
 import { PgBouncer } from '@leasehold/testing/pg-bouncer'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { RedisServer, type RedisServerOptions } from '@leasehold/testing/redis-server'
+import { s3Bucket, s3rver } from '@leasehold/testing/s3-bucket'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ACCOUNT, Azurite } from '../../azure-blob/test/support/azurite.js'
 import { kubeConfigFor } from '../../kubernetes/test/support/kube-config-for.js'
@@ -83,6 +84,13 @@ describe('leasehold doctor', () => {
     const { code, text } = await examine('-c', configOfStore('lying-lease'))
     expect(code).toBe(1)
     expect(text).toContain('it replaces an entry although the given version is not the last one')
+  })
+
+  it('names the condition that an S3 ignores', async () => {
+    const bucket = await s3Bucket(s3rver)
+    const { code, troubles, text } = await examine('-c', configOfStore('s3-lease', { bucket }))
+    expect({ code, troubles }).toEqual({ code: 1, troubles: ['conditional creation: failed'] })
+    expect(text).toContain('use a service that keeps this condition (If-None-Match over HTTP)')
   })
 
   it('says of a store that does not answer what other commands say', async () => {

@@ -10,8 +10,8 @@ export function configFile(text: string): string {
   return file
 }
 
-/** A configuration whose leases are made by a module of `test/stores`. */
-export function configOfStore(name: string): string {
+/** A configuration whose leases are made by a module of `test/stores`, with its options. */
+export function configOfStore(name: string, options: Readonly<Record<string, string>> = {}): string {
   const module = fileURLToPath(new URL(`../stores/${name}.ts`, import.meta.url))
-  return configFile(`leasehold.lease.lease-class = ${JSON.stringify(module)}`)
+  return configFile(`leasehold.lease = ${JSON.stringify({ 'lease-class': module, ...options })}`)
 }
