@@ -1,6 +1,6 @@
 import { describeUnless } from './describe-unless.js'
 import { prometheusProgram, promtoolProgram } from './prometheus-server.js'
-import { whyNoRedis } from './redis-binary.js'
+import { redisProgram } from './redis-program.js'
 
 /** Tests of rules that need only `promtool`: skipped where there is none. */
 export function describePromtool(title: string, tests: () => void): void {
@@ -9,5 +9,5 @@ export function describePromtool(title: string, tests: () => void): void {
 
 /** Tests in which a real Prometheus scrapes processes that use a real Redis: skipped where one of the two is missing. */
 export function describePrometheus(title: string, tests: () => void): void {
-  describeUnless(prometheusProgram.whyNot ?? whyNoRedis, title, tests)
+  describeUnless(prometheusProgram.whyNot ?? redisProgram.whyNot, title, tests)
 }

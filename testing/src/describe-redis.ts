@@ -1,7 +1,12 @@
 import { describeUnless } from './describe-unless.js'
-import { whyNoRedis } from './redis-binary.js'
+import { redisProgram, valkeyProgram } from './redis-program.js'
 
 /** Tests that start real servers, in hooks or in the tests themselves: skipped where there is no `redis-server`. */
 export function describeRedis(title: string, tests: () => void): void {
-  describeUnless(whyNoRedis, title, tests)
+  describeUnless(redisProgram.whyNot, title, tests)
+}
+
+/** Tests that start real servers: skipped where there is no `valkey-server`. */
+export function describeValkey(title: string, tests: () => void): void {
+  describeUnless(valkeyProgram.whyNot, title, tests)
 }

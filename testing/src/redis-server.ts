@@ -4,11 +4,14 @@ import { join } from 'node:path'
 import { certificate } from './certificate.js'
 import { eventually } from './eventually.js'
 import { freePort } from './free-port.js'
-import { redisBinary, whyNoRedis } from './redis-binary.js'
 import { type RedisReply, redisCommand } from './redis-command.js'
+import { redisProgram } from './redis-program.js'
 import { ServerProcess } from './server-process.js'
+import type { ServerProgram } from './server-program.js'
 
 export interface RedisServerOptions {
+  /** `redis-server` unless given. */
+  readonly program?: ServerProgram
   /** Any free port unless given. A function returns one, and is called again if another process takes that port. */
   readonly port?: number | (() => Promise<number>)
   /** Added to the command line, where the last of two contradicting arguments counts: `['--appendonly', 'yes']`. */
@@ -24,6 +27,7 @@ export interface RedisServerOptions {
 }
 
 interface Place {
+  readonly program: ServerProgram
   readonly port: number
   readonly dir: string
   readonly isOwnDir: boolean
@@ -36,7 +40,7 @@ interface Place {
 const ATTEMPTS = 5
 
 /**
- * A real `redis-server` of this machine. It listens on 127.0.0.1, keeps nothing on disk unless its options say so, and does
+ * A real `redis-server` of this machine, or a `valkey-server`. It listens on 127.0.0.1, keeps nothing on disk unless its options say so, and does
  * not outlive the process of the tests.
  */
 export class RedisServer {
@@ -120,9 +124,10 @@ export class RedisServer {
   }
 
   async #run(): Promise<void> {
-    if (redisBinary === undefined) throw new Error(whyNoRedis)
+    const { program, args } = this.#place
+    if (program.path === undefined) throw new Error(program.whyNot)
     const log = join(this.dir, 'redis.log')
-    const started = await ServerProcess.spawn(redisBinary, this.#place.args, log)
+    const started = await ServerProcess.spawn(program.path, args, log)
     this.#process = started
     await eventually(`redis-server answers on ${this.port}`, async () => {
       if (started.hasEnded) return true
@@ -135,7 +140,7 @@ export class RedisServer {
 }
 
 async function prepare(port: number, options: RedisServerOptions): Promise<Place> {
-  const { config, password, tls = false, args = [] } = options
+  const { program = redisProgram, config, password, tls = false, args = [] } = options
   const dir = options.dir ?? mkdtempSync(join(tmpdir(), 'leasehold-redis-'))
   const keep = (file: string, text: string): string => {
     writeFileSync(join(dir, file), text)
@@ -150,6 +155,7 @@ async function prepare(port: number, options: RedisServerOptions): Promise<Place
           ...['--tls-cert-file', keep('cert.pem', pems.cert), '--tls-key-file', keep('key.pem', pems.key)],
         ]
   return {
+    program,
     port,
     dir,
     isOwnDir: options.dir === undefined,

@@ -5,10 +5,11 @@ import { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { describePgBouncer, describePostgres } from '@leasehold/testing/describe-postgres'
-import { describeRedis } from '@leasehold/testing/describe-redis'
+import { describeRedis, describeValkey } from '@leasehold/testing/describe-redis'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
 import { PgBouncer } from '@leasehold/testing/pg-bouncer'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
+import { valkeyProgram } from '@leasehold/testing/redis-program'
 import { RedisServer, type RedisServerOptions } from '@leasehold/testing/redis-server'
 import { s3Bucket, s3rver } from '@leasehold/testing/s3-bucket'
 import { describe, expect, it, onTestFinished } from 'vitest'
@@ -145,6 +146,23 @@ describeRedis('leasehold doctor on Redis', () => {
     expect([wrong.code, wrong.errors]).toEqual([77, expect.stringContaining('check the username and the password')])
     await server.kill()
     expect((await examine(server.url)).code).toBe(69)
+  })
+})
+
+describeValkey('leasehold doctor on Valkey', () => {
+  const keeping = { program: valkeyProgram, args: ['--appendonly', 'yes'] }
+
+  it('raises no false alarm', async () => {
+    expect(await examine((await redis(keeping)).url)).toMatchObject(fit)
+  })
+
+  it.each(['allkeys-lru', 'volatile-ttl'])('names the evicting policy %s', async (policy) => {
+    const evicting = ['--maxmemory', '100mb', '--maxmemory-policy', policy]
+    const { code, troubles, text } = await examine(
+      (await redis({ ...keeping, args: [...keeping.args, ...evicting] })).url,
+    )
+    expect({ code, troubles }).toEqual({ code: 1, troubles: ['eviction: failed'] })
+    expect(text).toContain(`maxmemory-policy is ${policy}`)
   })
 })
 

@@ -4,6 +4,7 @@ import { AbortableCall } from '@leasehold/core/store'
 import { type RedisClient, RedisLeaseStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { RedisServer } from '@leasehold/testing/redis-server'
+import type { ServerProgram } from '@leasehold/testing/server-program'
 import { type StoreLaw, type StoreSubject, storeLaws, TcpProxy } from '@leasehold/testkit'
 import { startChild } from './child.js'
 import type { Library } from './libraries.js'
@@ -92,7 +93,7 @@ export function behindProxies(library: Library, server: () => RedisServer): Stor
 }
 
 /** Stores on a server of their own, which writes to disk before it confirms. */
-export function onServerThatRestarts(library: Library): StoreSubject {
+export function onServerThatRestarts(library: Library, program: ServerProgram): StoreSubject {
   return {
     name: `redis that begins again, by ${library.name}`,
     time: 'real',
@@ -100,7 +101,7 @@ export function onServerThatRestarts(library: Library): StoreSubject {
     clients: true,
     serverTime: true,
     start: async () => {
-      const server = await RedisServer.start({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
+      const server = await RedisServer.start({ program, args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
       return {
         open: () => opened(new RedisLeaseStore(library.server(server))),
         restart: () => server.restart(),
