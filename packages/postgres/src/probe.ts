@@ -91,7 +91,7 @@ function replicationOf({ replicas, names }: Settings): StoreFinding {
   }
 }
 
-/** Between client and server, a pool in statement mode refuses transactions, which guards and migrations need. */
+/** Between client and server, a pool in statement mode refuses transactions, which guards need. */
 async function poolingOf({ operations }: Probed, call: StoreCall): Promise<StoreFinding> {
   const check = 'transactions'
   if (operations.tryTransaction === undefined) {
@@ -107,7 +107,7 @@ async function poolingOf({ operations }: Probed, call: StoreCall): Promise<Store
       result: 'failed',
       setting: 'pool_mode',
       found: `a transaction was refused: ${error instanceof Error ? error.message : String(error)}`,
-      change: 'set pool_mode of PgBouncer to transaction or session: guards and migrations need transactions',
+      change: 'set pool_mode of PgBouncer to transaction or session: guards need transactions',
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { StoreFinding } from '@leasehold/core/store'
-import { type PostgresClient, PostgresLeaseStore } from '@leasehold/postgres'
+import { migrate, type PostgresClient, PostgresGuard, PostgresLeaseStore } from '@leasehold/postgres'
 import { describePgBouncer, describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { Client } from 'pg'
@@ -122,6 +122,33 @@ describePgBouncer('behind a PgBouncer', () => {
       expect(await troublesOf(store)).toEqual(troubles)
       // The store itself needs one statement for each operation.
       await granted(store, 'a')
+    })
+  })
+
+  it('in statement mode, tables are created, waiters are granted, and a guard never runs without its transaction', async () => {
+    await Scene.play(async (scene) => {
+      const server = await PostgresServer.start(SAFE)
+      scene.atEnd(() => server.stop())
+      const bouncer = await scene.bouncer(server, { poolMode: 'statement' })
+      const bounced = scene.pool(bouncer)
+      await migrate(bounced, { schema: scene.schema })
+      const [anna, ben] = [scene.player('anna', scene.store(bounced)), scene.player('ben', scene.store(bounced))]
+      expect(await anna.lease.acquire()).toBe(true)
+      const waiting = ben.lease.acquire({ wait: 60_000 })
+      const { fencingToken } = anna.lease
+      const client = new Client({ connectionString: bouncer.url })
+      client.on('error', () => {})
+      await client.connect()
+      await expect(client.query('begin')).rejects.toThrow('transaction blocks not allowed')
+      const alone = new Client({ connectionString: bouncer.url })
+      scene.atEnd(() => alone.end())
+      await alone.connect()
+      await expect(new PostgresGuard().transactUnderLease('job', fencingToken, alone)).rejects.toThrow('begin one')
+      await anna.lease.release()
+      expect(await waiting).toBe(true)
+      expect(ben.lease.fencingToken).toBeGreaterThan(fencingToken ?? 0n)
+      expect([anna.overlaps, ben.overlaps]).toEqual([[], []])
+      await ben.lease.release()
     })
   })
 })
