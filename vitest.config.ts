@@ -30,6 +30,12 @@ const servers = [
   'examples/{azure-blob,consul,container-migration,etcd,kubernetes,postgres}/test/**/*.test.ts',
 ]
 
+/**
+ * The recipes over Azure Blob Storage: the tests wait for leases of 15 s, the shortest of the service, and share one server that
+ * computes in one thread.
+ */
+const blobs = ['packages/recipes/test/servers/azure-blob-laws.test.ts']
+
 /** Thousands of schedules, fleets of processes, and packages as they are published. */
 const long = [
   'packages/actor/test/{heartbeat-thread,linear,schedules}.test.ts',
@@ -109,10 +115,21 @@ export default defineConfig({
         test: {
           name: 'servers',
           include: isForClusters ? clusters : servers,
-          exclude: isForClusters ? [] : [...clusters, ...alone, ...mutants],
+          exclude: isForClusters ? [] : [...clusters, ...blobs, ...alone, ...mutants],
           isolate: false,
           maxWorkers: isForClusters ? 1 : 6,
           ...(isForClusters && { maxConcurrency: 1 }),
+          sequence: { groupOrder: 3 },
+        },
+      },
+      {
+        extends: true,
+        // With more of them at once, they wait for the server instead of leases, until their time limits have passed.
+        test: {
+          name: 'servers-blobs',
+          include: blobs,
+          maxWorkers: 6,
+          maxConcurrency: 20,
           sequence: { groupOrder: 3 },
         },
       },

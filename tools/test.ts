@@ -12,14 +12,19 @@ const USAGE = `usage: npm test [-- [NAME…] [ARGUMENT…]]
 
 const projects = ['fast', 'long', 'servers', 'mutants', 'clusters']
 
+/** The projects of vitest, where they are not one with the same name. */
+const parts: Readonly<Record<string, readonly string[]>> = {
+  fast: ['fast', 'alone'],
+  servers: ['servers', 'servers-blobs'],
+  clusters: ['servers'],
+}
+
 const argv = process.argv.slice(2)
 const first = argv.findIndex((argument) => !projects.includes(argument))
 const named = argv.slice(0, first < 0 ? undefined : first)
 // The clusters take the place of the other tests on servers, with settings of their own.
 if (named.includes('clusters')) process.env.TEST_CLUSTERS = '1'
-const names = (argv.length === 0 ? ['fast'] : named).flatMap((name) =>
-  name === 'clusters' ? ['servers'] : name === 'fast' ? ['fast', 'alone'] : [name],
-)
+const names = (argv.length === 0 ? ['fast'] : named).flatMap((name) => parts[name] ?? [name])
 const options = [...names.flatMap((name) => ['--project', name]), ...argv.slice(named.length)]
 
 if (argv.includes('--help')) console.log(USAGE)

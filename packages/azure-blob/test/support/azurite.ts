@@ -35,6 +35,7 @@ export class Azurite {
     const options = [
       ...security,
       '--disableTelemetry',
+      '--silent',
       '--skipApiVersionCheck',
       '--blobHost',
       '127.0.0.1',
