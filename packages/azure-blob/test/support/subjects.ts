@@ -7,15 +7,15 @@ import { copyOfMetadata } from './copies.js'
 import { prepared } from './prepared.js'
 import { spawnHolder } from './spawn-holder.js'
 
-/** The store whose leases are on blobs. */
-export const blobsOn = (azurite: Azurite): StoreSubject => ({
+/** The store whose leases are on blobs, in a container that all trials share, or one for each trial unless given. */
+export const blobsOn = (azurite: Azurite, shared?: string): StoreSubject => ({
   name: 'azure-blob, leases on blobs',
   time: 'real',
   ttl: TTL,
   clients: true,
   serverTime: true,
   start: () => {
-    const container = `laws-${randomUUID()}`
+    const container = shared ?? `laws-${randomUUID()}`
     const open = () => new AzureBlobLeaseStore(azurite.container(container))
     return {
       open,
