@@ -24,7 +24,9 @@ import { MachineWatch, type ProcessReadings } from './machine-watch.js'
 import { processReadings } from './process-readings.js'
 import { ReadingContext } from './reading-context.js'
 import { FORMAT, type KnownLease, recordingText, VERSION, type WriteReason } from './recording-text.js'
+import type { StackSource } from './recorded-stack.js'
 import { Ring, type RingEntry } from './ring.js'
+import { StackWatch } from './stack-watch.js'
 
 /** The entries of a ring: enough for some minutes of a hundred leases. */
 const DEFAULT_SIZE = 20_000
@@ -50,6 +52,12 @@ export interface FlightRecorderOptions {
   readonly signal?: NodeJS.Signals | undefined
   /** Whether the metadata of records is written too; `false` unless given. */
   readonly metadata?: boolean | undefined
+  /**
+   * Whether a thread asks for the stack of the main thread while its event loop is blocked; `false` unless given. The thread takes
+   * some megabytes while leases are held or asked for, and the main thread is paused for some milliseconds, once for each time
+   * in which its event loop did not turn for 500 ms or more.
+   */
+  readonly stack?: boolean | undefined
 }
 
 /**
@@ -74,6 +82,8 @@ export interface RecorderSurroundings {
   readonly write: (text: string, reason: WriteReason) => string
   /** Where the thread of a self-fence writes; absent where there is none. */
   readonly lastWordsPath?: string
+  /** Where stacks come from in a simulation. */
+  readonly stacks?: StackSource
 }
 
 interface Recorded extends RecordedLease {
@@ -95,11 +105,14 @@ export class FlightRecorder implements EngineRecorder {
   #writtenAt = Number.NEGATIVE_INFINITY
   #files = 0
   #lastWords: LastWords | undefined
+  /** Whether a self-fence may end the process. */
+  #isFenced = false
+  readonly #stacks: StackSource | undefined
 
   constructor(options: FlightRecorderOptions, around?: RecorderSurroundings) {
-    const names = { folder: true, size: true, signal: true, metadata: true } as const
+    const names = { folder: true, size: true, signal: true, metadata: true, stack: true } as const
     checkOptionNames<FlightRecorderOptions>('flightRecorder', options, names)
-    const { folder, size = DEFAULT_SIZE, metadata = false } = options
+    const { folder, size = DEFAULT_SIZE, metadata = false, stack = false } = options
     if (typeof folder !== 'string' || folder === '') {
       throw new LeaseConfigurationError(`recorder: folder must be the path of a folder, not ${shownValue(folder)}`)
     }
@@ -108,9 +121,11 @@ export class FlightRecorder implements EngineRecorder {
       throw new LeaseConfigurationError(`recorder: size must be ${range}, not ${shownValue(size)}`)
     }
     checkFault(faultOfFlag('recorder: metadata', metadata))
+    checkFault(faultOfFlag('recorder: stack', stack))
     this.#ring = new Ring(size)
     this.#keepMetadata = metadata
     this.#around = around ?? surroundings(folder)
+    if (stack) this.#stacks = this.#around.stacks ?? this.#watchStack()
   }
 
   [recordLease](lease: RecordedLease): LeaseRecording {
@@ -125,6 +140,7 @@ export class FlightRecorder implements EngineRecorder {
       this.#around.process,
       (at, event) => this.#ring.pushMachine(at, event),
       (wall, cpu) => this.#lastWords?.look(wall, cpu),
+      this.#stacks,
     )
     const recorded: Recorded = { ...lease, number: this.#leases.length }
     this.#leases.push(recorded)
@@ -135,9 +151,20 @@ export class FlightRecorder implements EngineRecorder {
 
   /** For the thread of a self-fence: made for the first lease that has one. */
   get lastWords(): SharedArrayBuffer | undefined {
-    if (this.#around.lastWordsPath === undefined) return undefined
-    this.#lastWords ??= new LastWords(this.#around.lastWordsPath)
-    return this.#lastWords.memory
+    const words = this.#openLastWords()
+    this.#isFenced = words !== undefined
+    return words?.memory
+  }
+
+  #openLastWords(): LastWords | undefined {
+    const { lastWordsPath } = this.#around
+    if (lastWordsPath !== undefined) this.#lastWords ??= new LastWords(lastWordsPath)
+    return this.#lastWords
+  }
+
+  #watchStack(): StackSource | undefined {
+    const words = this.#openLastWords()
+    return words && new StackWatch(words)
   }
 
   write(): string {
@@ -170,7 +197,7 @@ export class FlightRecorder implements EngineRecorder {
     if (state === before && effects.length === 0 && event.type === 'tick') return next
     this.#ring.pushLease(number, now, event, before, state, context.rules, effects, reading)
     if ((before.phase === 'idle') !== (state.phase === 'idle')) this.#engage(state.phase !== 'idle')
-    if (this.#lastWords !== undefined && isHeld(before) !== isHeld(state)) queueMicrotask(() => this.#note())
+    if (this.#isFenced && isHeld(before) !== isHeld(state)) queueMicrotask(() => this.#note())
     if (state.phase === 'idle' && effects.some(isLoss)) this.#onLoss(number)
     return next
   }

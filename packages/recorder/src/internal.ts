@@ -9,5 +9,6 @@ export {
   RecordingError,
   readRecording,
 } from './read-recording.js'
+export type { RecordedStack, StackFrame, StackSource } from './recorded-stack.js'
 export type { RecordingHeader, WriteReason } from './recording-text.js'
 export { effectsOf, type Replay, replay } from './replay.js'

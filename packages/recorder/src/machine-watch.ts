@@ -1,4 +1,5 @@
 import type { Clock } from '@leasehold/core'
+import type { RecordedStack, StackSource } from './recorded-stack.js'
 
 /** The time between two looks at the machine, in milliseconds. */
 const PERIOD = 250
@@ -13,7 +14,12 @@ export type MachineEvent =
    * The event loop did not turn for `duration`, or longer. `cpu`: the processor time that the process used meanwhile, with
    * all its threads. `suspended`: the part in which the machine was suspended.
    */
-  | { readonly type: 'stall'; readonly duration: number; readonly cpu: number; readonly suspended: number }
+  | ({
+      readonly type: 'stall'
+      readonly duration: number
+      readonly cpu: number
+      readonly suspended: number
+    } & RecordedStack)
   /** A garbage collection had stopped the process for `duration`: it was reported then. */
   | { readonly type: 'collection'; readonly duration: number }
   /** The wall clock was set by `by`, against the monotonic clock. */
@@ -33,6 +39,7 @@ export class MachineWatch {
   readonly #process: ProcessReadings
   readonly #onEvent: (at: number, event: MachineEvent) => void
   readonly #onLook: (wall: number, cpu: number) => void
+  readonly #stacks: StackSource | undefined
   #cancel: (() => void) | undefined
   #stopCollections: (() => void) | undefined
   #lookedAt = 0
@@ -40,21 +47,25 @@ export class MachineWatch {
   #suspended = 0
   #wallAhead = 0
 
-  /** `onLook`: the event loop turns now; with the wall clock, and the processor time so far. */
+  /** `onLook`: the event loop turns now; with the wall clock, and the processor time so far. `stacks`: where stacks come from. */
   constructor(
     clock: Clock,
     process: ProcessReadings,
     onEvent: (at: number, event: MachineEvent) => void,
     onLook: (wall: number, cpu: number) => void,
+    stacks: StackSource | undefined,
   ) {
     this.#clock = clock
     this.#process = process
     this.#onEvent = onEvent
     this.#onLook = onLook
+    this.#stacks = stacks
   }
 
   start(): void {
     this.#read(this.#clock.now())
+    this.#stacks?.start()
+    this.#stacks?.look(0)
     this.#stopCollections = this.#process.onCollection((duration) => {
       this.#onEvent(this.#clock.now(), { type: 'collection', duration })
     })
@@ -65,6 +76,7 @@ export class MachineWatch {
     this.#cancel?.()
     this.#cancel = undefined
     this.#stopCollections?.()
+    this.#stacks?.stop()
   }
 
   /** Looks now, if the next look is late: timers of others may run before it. */
@@ -83,12 +95,14 @@ export class MachineWatch {
     const [lookedAt, cpu, suspended, wallAhead] = [this.#lookedAt, this.#cpu, this.#suspended, this.#wallAhead]
     this.#read(now)
     const duration = now - lookedAt - PERIOD
+    const stack = this.#stacks?.look(duration)
     if (duration >= LEAST_STALL) {
       this.#onEvent(now, {
         type: 'stall',
         duration,
         cpu: this.#cpu - cpu,
         suspended: this.#suspended - suspended,
+        ...stack,
       })
     }
     const by = this.#wallAhead - wallAhead

@@ -1,6 +1,7 @@
 import type { EngineEvent, EngineState, LeaseRules } from '@leasehold/core/internal'
 import { decode } from './encoding.js'
 import type { MachineEvent } from './machine-watch.js'
+import type { RecordedStack } from './recorded-stack.js'
 import { FORMAT, type RecordingHeader, VERSION } from './recording-text.js'
 
 /** A file is no recording that this version can read; the message says why. */
@@ -39,7 +40,7 @@ export interface Recording {
 }
 
 /** The line of the thread that ended the process, in a recording that it wrote itself. Milliseconds of the wall clock. */
-interface LastWords {
+interface LastWords extends RecordedStack {
   readonly endedAt: number
   readonly silentSince: number
   readonly cpu: number
