@@ -4,8 +4,9 @@ export interface StackFrame {
   readonly function: string
   /** The path, relative to the folder in which the process runs where it is in there; or a name such as `node:fs`. */
   readonly file: string
-  /** Of the file that ran, from 1: no source map is applied. */
+  /** In the file that ran, from 1: no source map is applied. */
   readonly line: number
+  readonly column: number
 }
 
 /**

@@ -13,7 +13,7 @@ const TRIES = [500, 2_000, 8_000]
 const STATE = { idle: 0, watched: 1, debugged: 2, ended: 3 } as const
 
 const NATIVE =
-  'the main thread ran no JavaScript then: it was in native code, or in a synchronous call such as execSync or Atomics.wait'
+  'the main thread ran no JavaScript then: it was in native code, or in a synchronous call such as execSync'
 const DEBUGGED = 'the inspector of the process was open, and two debuggers must not share it'
 
 /** The last part of a path or a name is kept. */
@@ -74,7 +74,14 @@ export class StackWatch implements StackSource {
     if (this.#inspector === undefined) throw new Error('this Node has no inspector')
     const { pathToFileURL } = process.getBuiltinModule('node:url')
     const workerData: WatchedLoop = {
-      ...{ memory: this.#memory, wordsAt: WORDS_AT, word: WORD, stackAt: STACK_AT, stackSize: STACK_SIZE, state: STATE },
+      ...{
+        memory: this.#memory,
+        wordsAt: WORDS_AT,
+        word: WORD,
+        stackAt: STACK_AT,
+        stackSize: STACK_SIZE,
+        state: STATE,
+      },
       ...{ period: 100, lateness: 100, tries: TRIES, answerTime: 250, pauseTime: 500, proof: 100, idleTime: 10_000 },
       ...{ mostFrames: MOST_FRAMES, mostCharacters: MOST_CHARACTERS, native: NATIVE, debugged: DEBUGGED },
       root: `${pathToFileURL(process.cwd())}/`,

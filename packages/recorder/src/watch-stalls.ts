@@ -5,7 +5,12 @@ export interface WatchedLoop {
   readonly memory: SharedArrayBuffer
   /** Where the memory has its 32-bit words, and the meaning of these; where it has room for a stack, and how much. */
   readonly wordsAt: number
-  readonly word: { readonly turn: number; readonly state: number; readonly stackLength: number; readonly stackTurn: number }
+  readonly word: {
+    readonly turn: number
+    readonly state: number
+    readonly stackLength: number
+    readonly stackTurn: number
+  }
   readonly stackAt: number
   readonly stackSize: number
   readonly state: { readonly idle: number; readonly debugged: number; readonly ended: number }
@@ -42,7 +47,7 @@ export interface WatchingThread {
 interface Paused {
   readonly functionName: string
   readonly url: string
-  readonly location: { readonly scriptId: string; readonly lineNumber: number }
+  readonly location: { readonly scriptId: string; readonly lineNumber: number; readonly columnNumber?: number }
 }
 
 /**
@@ -79,7 +84,10 @@ export function watchStalls(loop: WatchedLoop, thread: WatchingThread): void {
     const seen = Atomics.load(words, word.turn)
     const current = Atomics.load(words, word.state)
     if (current !== state.idle) idleSince = now
-    else if (now - idleSince >= loop.idleTime && Atomics.compareExchange(words, word.state, state.idle, state.ended) === state.idle) {
+    else if (
+      now - idleSince >= loop.idleTime &&
+      Atomics.compareExchange(words, word.state, state.idle, state.ended) === state.idle
+    ) {
       end()
     }
     if (seen !== turn || isLate || current === state.idle) {
@@ -147,6 +155,7 @@ export function watchStalls(loop: WatchedLoop, thread: WatchingThread): void {
             function: frame.functionName.slice(-loop.mostCharacters) || '(anonymous)',
             file: file.slice(-loop.mostCharacters),
             line: frame.location.lineNumber + 1,
+            column: (frame.location.columnNumber ?? 0) + 1,
           }
         })
         found = JSON.stringify({ stack })

@@ -1,0 +1,92 @@
+/** Holds leases with a recorder, and does what KIND says: `blocked.ts FOLDER KIND`. Writes a recording in the end. */
+import { execSync } from 'node:child_process'
+import { open } from 'node:inspector'
+import { isMainThread, Worker } from 'node:worker_threads'
+import { createLease, MemoryLeaseStore, systemClock } from '@leasehold/core'
+import { machineTime } from '@leasehold/core/store-kit'
+import { flightRecorder } from '@leasehold/recorder'
+
+const [folder = '', kind = ''] = process.argv.slice(2)
+
+// It must not outlive the test.
+if (isMainThread) process.stdin.on('end', () => process.exit(9)).resume()
+
+const recorder = flightRecorder({ folder, stack: kind !== 'off' })
+const store = new MemoryLeaseStore()
+
+/** Work that never yields. The clock is read so seldom that the stack is not that of the clock. */
+function parse(duration: number): number {
+  const end = machineTime() + duration
+  let sum = 0
+  while (machineTime() < end) for (let count = 0; count < 20_000_000; count += 1) sum += count % 7
+  return sum
+}
+
+function nested(depth: number): number {
+  return depth === 0 ? parse(2_000) : nested(depth - 1) + 1
+}
+
+function pause(duration: number): Promise<void> {
+  return new Promise((resolve) => void systemClock.schedule(duration, resolve))
+}
+
+const work: Readonly<Record<string, () => unknown>> = {
+  busy: () => parse(2_500),
+  off: () => parse(2_500),
+  deep: () => nested(5_000),
+  twice: async () => {
+    parse(1_500)
+    await pause(600)
+    parse(1_500)
+  },
+  'exec-sync': () => execSync('sleep 2'),
+  'atomics-wait': () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000),
+  'exec-sync-then-idle': async () => {
+    execSync('sleep 0.9')
+    await pause(100)
+  },
+  debugger: async () => {
+    open(0)
+    await pause(600)
+    parse(1_500)
+  },
+  short: async () => {
+    for (let count = 0; count < 10; count += 1) {
+      parse(200)
+      await pause(100)
+    }
+  },
+  healthy: () => pause(4_000),
+  stopped: () => pause(5_000),
+  exit: () => {
+    parse(1_000)
+    process.exit(3)
+  },
+  exits: () => {},
+  released: async () => {
+    for (const lease of leases) await lease.release()
+    parse(1_500)
+    await lease('again').acquire()
+    await pause(300)
+  },
+}
+
+function lease(name: string) {
+  return createLease(store, name, { heartbeatTimeout: 10_000, recorder })
+}
+
+const leases = Array.from({ length: kind === 'healthy' ? 1_000 : 1 }, (_, number) => lease(`job-${number}`))
+if (kind === 'thread' && isMainThread) {
+  new Worker(new URL(import.meta.url), { argv: [folder, 'busy'] })
+} else {
+  for (const one of leases) await one.acquire()
+  // Time for the thread to start.
+  await pause(kind === 'exits' ? 0 : 1_000)
+  process.stdout.write('ready\n')
+  await work[kind]?.()
+  await pause(kind === 'exits' ? 0 : 300)
+  recorder.write()
+  process.stdout.write('done\n')
+  // The process ends by itself: neither held leases nor the thread keep it alive.
+  if (isMainThread) process.stdin.pause()
+}
