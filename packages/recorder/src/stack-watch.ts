@@ -2,13 +2,16 @@ import type { Worker } from 'node:worker_threads'
 import { reasonOf } from '@leasehold/core/internal'
 import { type LastWords, STACK_AT, STACK_SIZE, WORD, WORDS_AT, wordsOf } from './last-words.js'
 import type { RecordedStack, StackSource } from './recorded-stack.js'
-import { type WatchedLoop, watchStalls } from './watch-stalls.js'
+import { askForStack, type WatchedLoop, watchStalls } from './watch-stalls.js'
+
+/** The time between two looks of the thread, in milliseconds. */
+const PERIOD = 100
 
 /**
- * For how long the event loop must not have turned before its stack is asked for, in milliseconds: twice the time between two
- * looks. The later ones are for a main thread that was in native code before.
+ * During how many looks the event loop must not have turned before its stack is asked for: 500 ms, twice the time between two
+ * signs of the main thread. The later questions are for a main thread that was in native code before.
  */
-const TRIES = [500, 2_000, 8_000]
+const QUESTIONS = [5, 20, 80]
 
 const STATE = { idle: 0, watched: 1, debugged: 2, ended: 3 } as const
 
@@ -57,7 +60,7 @@ export class StackWatch implements StackSource {
     const turn = Atomics.add(words, WORD.turn, 1)
     if (this.#obstacle !== undefined) {
       const message = `no stack can be had in this process: ${this.#obstacle}`
-      return duration >= (TRIES[0] ?? 0) ? { noStack: { code: 'unavailable', message } } : undefined
+      return duration >= 5 * PERIOD ? { noStack: { code: 'unavailable', message } } : undefined
     }
     // To open a port for debuggers takes one call at any time.
     const state = this.#inspector?.url() === undefined ? STATE.watched : STATE.debugged
@@ -82,7 +85,7 @@ export class StackWatch implements StackSource {
         stackSize: STACK_SIZE,
         state: STATE,
       },
-      ...{ period: 100, lateness: 100, tries: TRIES, answerTime: 250, pauseTime: 500, proof: 100, idleTime: 10_000 },
+      ...{ period: PERIOD, questions: QUESTIONS, patience: 3, pausePatience: 10, proof: 2, idleLooks: 100 },
       ...{ mostFrames: MOST_FRAMES, mostCharacters: MOST_CHARACTERS, native: NATIVE, debugged: DEBUGGED },
       root: `${pathToFileURL(process.cwd())}/`,
     }
@@ -110,10 +113,9 @@ export class StackWatch implements StackSource {
 const PROGRAM = `const { workerData } = require('node:worker_threads')
 const { Session } = require('node:inspector')
 ;(${watchStalls})(workerData, {
-  now: () => Number(process.hrtime.bigint()) / 1e6,
   every: (period, look) => {
     const timer = setInterval(look, period)
     return () => clearInterval(timer)
   },
   newSession: () => new Session(),
-})`
+}, ${askForStack})`

@@ -1,29 +1,44 @@
 /** Holds leases with a recorder, and does what KIND says: `blocked.ts FOLDER KIND`. Writes a recording in the end. */
 import { execSync } from 'node:child_process'
 import { open } from 'node:inspector'
-import { isMainThread, Worker } from 'node:worker_threads'
+import { isMainThread, parentPort, Worker } from 'node:worker_threads'
 import { createLease, MemoryLeaseStore, systemClock } from '@leasehold/core'
+import type { EngineRecorder } from '@leasehold/core/internal'
 import { machineTime } from '@leasehold/core/store-kit'
 import { flightRecorder } from '@leasehold/recorder'
+import { WORD, wordsOf } from '../../src/last-words.js'
 
 const [folder = '', kind = ''] = process.argv.slice(2)
 
 // It must not outlive the test.
 if (isMainThread) process.stdin.on('end', () => process.exit(9)).resume()
+parentPort?.on('message', () => {})
 
 const recorder = flightRecorder({ folder, stack: kind !== 'off' })
 const store = new MemoryLeaseStore()
 
-/** Work that never yields. The clock is read so seldom that the stack is not that of the clock. */
-function parse(duration: number): number {
+const words = wordsOf((recorder as EngineRecorder).lastWords ?? new SharedArrayBuffer(100))
+
+/** Whether a stack was written down, or `limit` has passed. On a busy machine it takes long. */
+function isFound(limit: number): boolean {
+  return words[WORD.stackLength] !== 0 || machineTime() > limit
+}
+
+/** Work that never yields, until its stack is known. The clock is read so seldom that the stack is not that of the clock. */
+function parse(duration = 20_000): number {
   const end = machineTime() + duration
   let sum = 0
-  while (machineTime() < end) for (let count = 0; count < 20_000_000; count += 1) sum += count % 7
+  while (!isFound(end)) for (let count = 0; count < 20_000_000; count += 1) sum += count % 7
   return sum
 }
 
 function nested(depth: number): number {
-  return depth === 0 ? parse(2_000) : nested(depth - 1) + 1
+  return depth === 0 ? parse() : nested(depth - 1) + 1
+}
+
+function waitForOther(): void {
+  const end = machineTime() + 20_000
+  while (!isFound(end)) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
 }
 
 function pause(duration: number): Promise<void> {
@@ -31,16 +46,17 @@ function pause(duration: number): Promise<void> {
 }
 
 const work: Readonly<Record<string, () => unknown>> = {
-  busy: () => parse(2_500),
+  busy: () => parse(),
   off: () => parse(2_500),
+  thread: () => parse(2_500),
   deep: () => nested(5_000),
   twice: async () => {
-    parse(1_500)
+    parse()
     await pause(600)
-    parse(1_500)
+    parse()
   },
-  'exec-sync': () => execSync('sleep 2'),
-  'atomics-wait': () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2_000),
+  'exec-sync': () => execSync('sleep 6'),
+  'atomics-wait': waitForOther,
   'exec-sync-then-idle': async () => {
     execSync('sleep 0.9')
     await pause(100)
@@ -48,7 +64,7 @@ const work: Readonly<Record<string, () => unknown>> = {
   debugger: async () => {
     open(0)
     await pause(600)
-    parse(1_500)
+    parse()
   },
   short: async () => {
     for (let count = 0; count < 10; count += 1) {
@@ -59,7 +75,7 @@ const work: Readonly<Record<string, () => unknown>> = {
   healthy: () => pause(4_000),
   stopped: () => pause(5_000),
   exit: () => {
-    parse(1_000)
+    parse()
     process.exit(3)
   },
   exits: () => {},
@@ -72,12 +88,12 @@ const work: Readonly<Record<string, () => unknown>> = {
 }
 
 function lease(name: string) {
-  return createLease(store, name, { heartbeatTimeout: 10_000, recorder })
+  return createLease(store, name, { heartbeatTimeout: 60_000, recorder })
 }
 
 const leases = Array.from({ length: kind === 'healthy' ? 1_000 : 1 }, (_, number) => lease(`job-${number}`))
 if (kind === 'thread' && isMainThread) {
-  new Worker(new URL(import.meta.url), { argv: [folder, 'busy'] })
+  new Worker(new URL(import.meta.url), { argv: [folder, 'thread'] }).once('exit', () => process.stdin.pause())
 } else {
   for (const one of leases) await one.acquire()
   // Time for the thread to start.
@@ -89,4 +105,5 @@ if (kind === 'thread' && isMainThread) {
   process.stdout.write('done\n')
   // The process ends by itself: neither held leases nor the thread keep it alive.
   if (isMainThread) process.stdin.pause()
+  parentPort?.close()
 }
