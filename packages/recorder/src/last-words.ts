@@ -2,7 +2,7 @@ import { machineTime } from '@leasehold/core/store-kit'
 
 /** The memory for the text, in bytes: a longer one is not written. */
 const SIZE = 65_536
-const HEAD = 48
+const HEAD = 56
 export const WORDS_AT = 24
 
 /** The memory for the stack that blocks the event loop, behind the text. */
@@ -11,12 +11,13 @@ export const STACK_SIZE = 8_192
 
 /**
  * The 32-bit words of the memory: the length of the text and the number of its lines; a number that changes when the event loop
- * turns; the state of the thread that asks for stacks; and the length of a stack with the number for which it was written.
+ * turns; the state of the thread that asks for stacks; the length of a stack with the number for which it was written; and for how
+ * many milliseconds that thread has seen that the event loop did not turn.
  */
-export const WORD = { length: 0, lines: 1, turn: 2, state: 3, stackLength: 4, stackTurn: 5 } as const
+export const WORD = { length: 0, lines: 1, turn: 2, state: 3, stackLength: 4, stackTurn: 5, watched: 6 } as const
 
 export function wordsOf(memory: SharedArrayBuffer): Int32Array {
-  return new Int32Array(memory, WORDS_AT, 6)
+  return new Int32Array(memory, WORDS_AT, 7)
 }
 
 /** What the thread of a self-fence writes before it ends the process: the main thread may hang then. */

@@ -17,6 +17,8 @@ type NoStackCode = 'native' | 'debugger' | 'unavailable'
 
 /** What was found out about the code that blocked the event loop: its stack, the innermost call first, or why there is none. */
 export interface RecordedStack {
+  /** For how long another thread of the process ran meanwhile, in milliseconds: for that time, the process was not stopped. */
+  readonly watched?: number
   readonly stack?: readonly StackFrame[]
   readonly noStack?: { readonly code: NoStackCode; readonly message: string }
 }

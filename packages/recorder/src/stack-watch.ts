@@ -15,9 +15,17 @@ const QUESTIONS = [5, 20, 80]
 
 const STATE = { idle: 0, watched: 1, debugged: 2, ended: 3 } as const
 
-const NATIVE =
-  'the main thread ran no JavaScript then: it was in native code, or in a synchronous call such as execSync'
-const DEBUGGED = 'the inspector of the process was open, and two debuggers must not share it'
+const NO_STACK = {
+  native: JSON.stringify({
+    noStack: {
+      code: 'native',
+      message: 'the main thread ran no JavaScript: it was in native code, or in a synchronous call such as execSync',
+    },
+  }),
+  debugged: JSON.stringify({
+    noStack: { code: 'debugger', message: 'another debugger was there, and two must not share the main thread' },
+  }),
+}
 
 /** The last part of a path or a name is kept. */
 const MOST_CHARACTERS = 160
@@ -58,6 +66,7 @@ export class StackWatch implements StackSource {
     const words = this.#words
     const length = Atomics.exchange(words, WORD.stackLength, 0)
     const turn = Atomics.add(words, WORD.turn, 1)
+    const watched = Atomics.exchange(words, WORD.watched, 0)
     if (this.#obstacle !== undefined) {
       const message = `no stack can be had in this process: ${this.#obstacle}`
       return duration >= 5 * PERIOD ? { noStack: { code: 'unavailable', message } } : undefined
@@ -66,7 +75,8 @@ export class StackWatch implements StackSource {
     const state = this.#inspector?.url() === undefined ? STATE.watched : STATE.debugged
     if (Atomics.load(words, WORD.state) !== STATE.ended) Atomics.store(words, WORD.state, state)
     if (length === 0 || Atomics.load(words, WORD.stackTurn) !== turn) return undefined
-    return JSON.parse(Buffer.from(new Uint8Array(this.#memory, STACK_AT, length)).toString()) as RecordedStack
+    const text = Buffer.from(new Uint8Array(this.#memory, STACK_AT, length)).toString()
+    return { watched, ...(JSON.parse(text) as RecordedStack) }
   }
 
   #startThread(): Worker {
@@ -86,7 +96,7 @@ export class StackWatch implements StackSource {
         state: STATE,
       },
       ...{ period: PERIOD, questions: QUESTIONS, patience: 3, pausePatience: 10, proof: 2, idleLooks: 100 },
-      ...{ mostFrames: MOST_FRAMES, mostCharacters: MOST_CHARACTERS, native: NATIVE, debugged: DEBUGGED },
+      ...{ mostFrames: MOST_FRAMES, mostCharacters: MOST_CHARACTERS, ...NO_STACK },
       root: `${pathToFileURL(process.cwd())}/`,
     }
     const worker = new Worker(PROGRAM, {

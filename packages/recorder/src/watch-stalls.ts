@@ -10,6 +10,7 @@ export interface WatchedLoop {
     readonly state: number
     readonly stackLength: number
     readonly stackTurn: number
+    readonly watched: number
   }
   readonly stackAt: number
   readonly stackSize: number
@@ -29,7 +30,7 @@ export interface WatchedLoop {
   readonly mostCharacters: number
   /** The URL of the folder in which the process runs. */
   readonly root: string
-  /** Why there is no stack, as text to record. */
+  /** Why there is no stack, as JSON. */
   readonly native: string
   readonly debugged: string
 }
@@ -98,15 +99,15 @@ export function watchStalls(loop: WatchedLoop, thread: WatchingThread, ask: Ask)
       found = undefined
       giveUp?.()
       giveUp = undefined
-      return
-    }
-    silent += 1
+    } else silent += 1
+    Atomics.store(words, word.watched, silent * loop.period)
+    if (silent === 0) return
     age += 1
     if (giveUp !== undefined && age >= patience) {
       giveUp()
       giveUp = undefined
       age = 0
-      found = { text: JSON.stringify({ noStack: { code: 'native', message: loop.native } }), isLast: false }
+      found = { text: loop.native, isLast: false }
     }
     if (found !== undefined && age >= loop.proof) {
       const bytes = Buffer.from(found.text)
@@ -122,8 +123,7 @@ export function watchStalls(loop: WatchedLoop, thread: WatchingThread, ask: Ask)
     age = 0
     asked += 1
     if (current === state.debugged) {
-      found = { text: JSON.stringify({ noStack: { code: 'debugger', message: loop.debugged } }), isLast: true }
-      asked = loop.questions.length
+      found = { text: loop.debugged, isLast: true }
       return
     }
     patience = loop.patience
@@ -163,7 +163,7 @@ export function askForStack(
     if (isAnswered) session.post('Debugger.resume')
     session.disconnect()
     if (!isAnswered) {
-      onFound({ text: JSON.stringify({ noStack: { code: 'debugger', message: loop.debugged } }), isLast: true })
+      onFound({ text: loop.debugged, isLast: true })
       return
     }
     const stack = (params.callFrames as readonly Call[]).slice(0, loop.mostFrames).map((call) => {

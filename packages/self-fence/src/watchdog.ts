@@ -138,14 +138,14 @@ export class Watchdog implements DeadlineKeeper {
 const PROGRAM = `const { workerData } = require('node:worker_threads')
 function sayLastWords() {
   const { lastWords } = workerData
-  const [length, lines, turn, , stackLength, stackTurn] = lastWords ? new Int32Array(lastWords, 24, 6) : [0]
+  const [length, lines, turn, , stackLength, stackTurn, watched] = lastWords ? new Int32Array(lastWords, 24, 7) : [0]
   if (length === 0) return
   const [silentSince, used, lookedAt] = new Float64Array(lastWords, 0, 3)
-  const [path, ...text] = Buffer.from(lastWords, 48, length).toString().split('\\n')
+  const [path, ...text] = Buffer.from(lastWords, 56, length).toString().split('\\n')
   const { user, system } = process.cpuUsage()
   const words = { endedAt: silentSince + Number(process.hrtime.bigint()) / 1e6 - lookedAt, silentSince, cpu: (user + system) / 1000 - used }
   try {
-    if (stackLength > 0 && stackTurn === turn) Object.assign(words, JSON.parse(Buffer.from(lastWords, 65536, stackLength)))
+    if (stackLength > 0 && stackTurn === turn) Object.assign(words, { watched }, JSON.parse(Buffer.from(lastWords, 65536, stackLength)))
   } catch {}
   const all = [...text, JSON.stringify({ words }), JSON.stringify({ end: lines + 2 }), '']
   require('node:fs').writeFileSync(path, all.join('\\n'), { mode: 0o600 })

@@ -4,6 +4,7 @@ import { type Recording, RecordingError, type Replay, readRecording } from '@lea
 import type { Action } from '../command-declaration.js'
 import type { explain as declaration } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
+import { frameText } from '../explain/blocked.js'
 import { clockText, type Explanation, explain } from '../explain/explanation.js'
 import { drawExplanation } from '../explain/timeline-svg.js'
 import { type Terminal, writeJSON } from '../terminal.js'
@@ -35,6 +36,7 @@ function print({ verdicts, processes, replay }: Explanation, { output }: Termina
   for (const { sentences, finding } of verdicts) {
     for (const sentence of sentences) write(sentence)
     write(`Cause: ${finding.cause}`)
+    for (const call of finding.stack ?? []) write(`    at ${frameText(call)}`)
     output.write('\n')
   }
   if (verdicts.length === 0) write('No lease was lost in these recordings.')
@@ -61,7 +63,7 @@ function toJSON({ verdicts, processes, replay }: Explanation): unknown {
   return {
     losses: verdicts.map(({ lease, owner, token, at, finding, sentences }) => ({
       ...{ lease, owner, fencingToken: String(token), at: new Date(at).toISOString() },
-      ...{ cause: finding.cause, process: finding.process, sentences },
+      ...{ cause: finding.cause, process: finding.process, stack: finding.stack, sentences },
     })),
     processes: processes.map(({ id, label, shift }) => ({ id, label, shift })),
     replay: { events: replay.events, agrees: replay.difference === undefined },

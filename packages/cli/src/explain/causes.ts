@@ -1,8 +1,11 @@
+import type { StackFrame } from '@leasehold/recorder/internal'
+
 /** The causes of a loss that `explain` can name. */
 export type Cause =
   | 'busy-loop'
   | 'collection'
   | 'stopped'
+  | 'synchronous-wait'
   | 'suspended'
   | 'cut'
   | 'slow-store'
@@ -33,4 +36,6 @@ export interface Finding {
   readonly because: string
   /** The id of the process that has to be looked at; absent where the store, the network or an operator is the cause. */
   readonly process?: string
+  /** The stack that blocked the event loop, the innermost call first. */
+  readonly stack?: readonly StackFrame[]
 }

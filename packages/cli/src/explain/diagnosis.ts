@@ -2,7 +2,8 @@ import type { LeaseRecord } from '@leasehold/core'
 import type { EngineEvent } from '@leasehold/core/internal'
 import { codeOf, type MachineEvent } from '@leasehold/recorder/internal'
 import { durationText } from '../duration-text.js'
-import { BUSY_PART, type Finding } from './causes.js'
+import { blockedFinding } from './blocked.js'
+import type { Finding } from './causes.js'
 import type { LeaseStory, Loss, ProcessStory, StoreCallStory } from './process-story.js'
 
 type Stall = Extract<MachineEvent, { readonly type: 'stall' }>
@@ -240,15 +241,15 @@ function suspended({ process }: Case): Finding {
   return { cause: 'suspended', because: 'its machine was suspended, or its VM was paused', process: process.id }
 }
 
-function stallCause(one: Case, at: number, { duration, cpu, suspended: asleep }: Stall): Finding {
+function stallCause(one: Case, at: number, stall: Stall): Finding {
   const { process } = one
+  const { duration, suspended: asleep } = stall
   const from = at - duration
   // A collection is reported after the turn in which it happened.
   const collected = process.machine.reduce((sum, { at: reported, event }) => {
     const isInside = event.type === 'collection' && reported >= from && reported <= at + 2_000
     return isInside ? sum + event.duration : sum
   }, 0)
-  const long = durationText(duration)
   if (asleep >= duration / 2 || one.loss.lost.reason === 'suspended') return suspended(one)
   if (collected >= duration / 2) {
     return {
@@ -257,22 +258,7 @@ function stallCause(one: Case, at: number, { duration, cpu, suspended: asleep }:
       process: process.id,
     }
   }
-  if (cpu >= duration * BUSY_PART) {
-    return {
-      cause: 'busy-loop',
-      because:
-        `its event loop was blocked for ${long}, in which its process used ${durationText(cpu)} of processor time: ` +
-        'code ran without a pause',
-      process: process.id,
-    }
-  }
-  return {
-    cause: 'stopped',
-    because:
-      `its process did not run for ${long}, and used ${durationText(cpu)} of processor time in it: it was stopped ` +
-      '(SIGSTOP, a debugger), or the machine gave it no processor',
-    process: process.id,
-  }
+  return blockedFinding(stall, process.id)
 }
 
 /** The heartbeats were sent, and the store did not confirm them. */

@@ -56,7 +56,23 @@ describe('the recordings of processes', () => {
     expect(verdicts.map(({ owner, finding }) => ({ owner, cause: finding.cause }))).toEqual([
       { owner: 'busy', cause: 'busy-loop' },
     ])
+    expect(verdicts[0]?.sentences[0]).toMatch(
+      /its event loop was blocked for .* in `parse` \(\S+worker\.ts:\d+:\d+\), in which/,
+    )
+    expect(verdicts[0]?.finding.stack?.map((call) => call.function)).toContain('parse')
     expect(replay.difference).toBeUndefined()
+  }, 60_000)
+
+  it('say that the holder waited in a synchronous call, and blame no function', async () => {
+    const fleet = new Fleet()
+    await fleet.start('waiting', 'waiting')
+    await eventually('a recording', async () => fleet.files('lost').length > 0)
+    const { verdicts } = fleet.explain()
+    expect(verdicts.map(({ owner, finding }) => ({ owner, cause: finding.cause }))).toEqual([
+      { owner: 'waiting', cause: 'synchronous-wait' },
+    ])
+    expect(verdicts[0]?.finding.stack).toBeUndefined()
+    expect(verdicts[0]?.sentences[0]).toContain('a synchronous call such as execSync')
   }, 60_000)
 
   it('say that the holder was stopped, and that another had the lease then', async () => {
@@ -74,6 +90,7 @@ describe('the recordings of processes', () => {
     expect(verdicts.map(({ owner, finding }) => ({ owner, cause: finding.cause }))).toEqual([
       { owner: 'stopped', cause: 'stopped' },
     ])
+    expect(verdicts[0]?.finding.stack).toBeUndefined()
     expect(verdicts[0]?.sentences[1]).toContain("'other'")
     expect(replay.difference).toBeUndefined()
   }, 60_000)
@@ -103,6 +120,6 @@ describe('the recordings of processes', () => {
     expect(verdicts.map(({ owner, finding }) => ({ owner, cause: finding.cause }))).toEqual([
       { owner: 'fenced', cause: 'busy-loop' },
     ])
-    expect(verdicts[0]?.sentences[0]).toMatch(/its event loop did not turn for .* until its self-fence ended it/)
+    expect(verdicts[0]?.sentences[0]).toMatch(/blocked for .* in `parse` \(.* until its self-fence ended it\.$/)
   }, 60_000)
 })

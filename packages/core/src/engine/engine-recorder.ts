@@ -17,10 +17,11 @@ export const recordLease = Symbol.for('@leasehold/core/recordLease')
 export interface EngineRecorder extends LeaseRecorder {
   /**
    * What the thread of a self-fence writes to a file before it ends the process: three numbers (when the event loop was last
-   * seen to turn, on the wall clock in milliseconds, the processor time until then, and the instant of `machineTime`), six words of
+   * seen to turn, on the wall clock in milliseconds, the processor time until then, and the instant of `machineTime`), seven words of
    * 32 bits, and the text. Its first line is the path. The words: the length of the text; the number of its lines; the number of
    * the present turn of the event loop; one that is no concern of the thread; the length of the JSON at byte 65,536, which says
-   * what blocks the event loop; and the number of the turn for which it was written.
+   * what blocks the event loop; the number of the turn for which it was written; and for how many milliseconds another thread has
+   * seen that the event loop did not turn.
    */
   readonly lastWords?: SharedArrayBuffer | undefined
   /** Begins to record a lease. Throws a `LeaseConfigurationError` if it records leases of another clock. */

@@ -1,5 +1,6 @@
 /** A worker that holds a lease, and has a fault: `worker.ts FOLDER RECORDINGS OWNER FAULT`. */
-import { createLease } from '@leasehold/core'
+import { execSync } from 'node:child_process'
+import { createLease, systemClock } from '@leasehold/core'
 import { machineTime } from '@leasehold/core/store-kit'
 import { LocalLeaseStore } from '@leasehold/local'
 import { flightRecorder } from '@leasehold/recorder'
@@ -10,11 +11,11 @@ const [folder = '', recordings = '', owner = '', fault = ''] = process.argv.slic
 // It must not outlive the test.
 process.stdin.on('end', () => process.exit(9)).resume()
 
-const recorder = flightRecorder({ folder: recordings, signal: 'SIGUSR2' })
+const recorder = flightRecorder({ folder: recordings, signal: 'SIGUSR2', stack: true })
 const store = new LocalLeaseStore({ folder })
 const lease = createLease(store, 'report', {
   owner,
-  heartbeatTimeout: 2_000,
+  heartbeatTimeout: fault === 'fenced' ? 8_000 : 2_000,
   operationTimeout: 300,
   recorder,
   ...(fault === 'fenced' && { selfFence: 'kill' }),
@@ -24,11 +25,23 @@ lease.on('lost', ({ reason }) => process.stdout.write(`lost ${reason}\n`))
 await lease.acquire({ wait: Number.POSITIVE_INFINITY })
 process.stdout.write('acquired\n')
 
-/** Work that never yields. */
-function parse(duration: number): void {
+/** Work that never yields. The clock is read so seldom that the stack is not that of the clock. */
+function parse(duration: number): number {
   const end = machineTime() + duration
-  while (machineTime() < end);
+  let sum = 0
+  while (machineTime() < end) for (let count = 0; count < 20_000_000; count += 1) sum += count % 7
+  return sum
 }
 
-if (fault === 'busy' || fault === 'fenced') setImmediate(parse, 4_000)
-if (fault === 'crash') setImmediate(() => process.exit(3))
+function convert(duration: number): void {
+  execSync(`sleep ${duration / 1_000}`)
+}
+
+const work: Readonly<Record<string, () => void>> = {
+  busy: () => parse(6_000),
+  fenced: () => parse(30_000),
+  waiting: () => convert(6_000),
+  crash: () => process.exit(3),
+}
+// Time for the threads to start.
+systemClock.schedule(1_000, () => work[fault]?.())
