@@ -4,14 +4,18 @@ import { type LastWords, STACK_AT, STACK_SIZE, WORD, WORDS_AT, wordsOf } from '.
 import type { RecordedStack, StackSource } from './recorded-stack.js'
 import { askForStack, type WatchedLoop, watchStalls } from './watch-stalls.js'
 
-/** The time between two looks of the thread, in milliseconds. */
-const PERIOD = 100
+/** The time between two looks of the thread, in milliseconds: while the event loop turns, and while it was seen not to turn. */
+const CALM = 250
+const ALERT = 100
 
 /**
- * During how many looks the event loop must not have turned before its stack is asked for: 500 ms, twice the time between two
- * signs of the main thread. The later questions are for a main thread that was in native code before.
+ * During how many looks the event loop must not have turned before its stack is asked for: it has not turned for 500 ms then, twice
+ * the time between two signs of the main thread. The later questions are for a main thread that was in native code before.
  */
-const QUESTIONS = [5, 20, 80]
+const QUESTIONS = [4, 20, 80]
+
+/** The least stall of which the recording says why it has no stack, in milliseconds. */
+const LEAST_STALL = 500
 
 const STATE = { idle: 0, watched: 1, debugged: 2, ended: 3 } as const
 
@@ -69,7 +73,7 @@ export class StackWatch implements StackSource {
     const watched = Atomics.exchange(words, WORD.watched, 0)
     if (this.#obstacle !== undefined) {
       const message = `no stack can be had in this process: ${this.#obstacle}`
-      return duration >= 5 * PERIOD ? { noStack: { code: 'unavailable', message } } : undefined
+      return duration >= LEAST_STALL ? { noStack: { code: 'unavailable', message } } : undefined
     }
     // To open a port for debuggers takes one call at any time.
     const state = this.#inspector?.url() === undefined ? STATE.watched : STATE.debugged
@@ -95,7 +99,7 @@ export class StackWatch implements StackSource {
         stackSize: STACK_SIZE,
         state: STATE,
       },
-      ...{ period: PERIOD, questions: QUESTIONS, patience: 3, pausePatience: 10, proof: 2, idleLooks: 100 },
+      ...{ calm: CALM, alert: ALERT, questions: QUESTIONS, patience: 3, pausePatience: 10, proof: 2, idleLooks: 40 },
       ...{ mostFrames: MOST_FRAMES, mostCharacters: MOST_CHARACTERS, ...NO_STACK },
       root: `${pathToFileURL(process.cwd())}/`,
     }
@@ -123,9 +127,11 @@ export class StackWatch implements StackSource {
 const PROGRAM = `const { workerData } = require('node:worker_threads')
 const { Session } = require('node:inspector')
 ;(${watchStalls})(workerData, {
-  every: (period, look) => {
-    const timer = setInterval(look, period)
-    return () => clearInterval(timer)
+  repeat: function repeat(delay, look) {
+    setTimeout(() => {
+      const next = look()
+      if (next !== undefined) repeat(next, look)
+    }, delay)
   },
   newSession: () => new Session(),
 }, ${askForStack})`

@@ -15,8 +15,9 @@ export interface WatchedLoop {
   readonly stackAt: number
   readonly stackSize: number
   readonly state: { readonly idle: number; readonly debugged: number; readonly ended: number }
-  /** The time between two looks, in milliseconds. */
-  readonly period: number
+  /** The time between two looks, in milliseconds: while the loop turns, and while it was seen not to turn. */
+  readonly calm: number
+  readonly alert: number
   /** During how many looks the loop must not have turned before each question. */
   readonly questions: readonly number[]
   /** During how many looks the main thread may leave a question without an answer, and then does not pause. */
@@ -37,8 +38,8 @@ export interface WatchedLoop {
 
 /** The thread itself. */
 export interface WatchingThread {
-  /** Calls again and again. Returns what ends it. */
-  readonly every: (period: number, look: () => void) => () => void
+  /** Calls again and again, each time after the milliseconds that the last call returned; until it returns nothing. */
+  readonly repeat: (delay: number, look: () => number | undefined) => void
   readonly newSession: () => Session
 }
 
@@ -80,17 +81,16 @@ export function watchStalls(loop: WatchedLoop, thread: WatchingThread, ask: Ask)
   let silent = 0
   let asked = 0
   let giveUp: (() => void) | undefined
-  /** How many looks ago the main thread was asked, or the answer came. */
+  /** How many looks ago the main thread was asked, or the stack came. */
   let age = 0
-  let patience = 0
   /** Written down when it is certain. */
   let found: Found | undefined
-  const end = thread.every(loop.period, () => {
+  thread.repeat(loop.calm, () => {
     const seen = Atomics.load(words, word.turn)
     const current = Atomics.load(words, word.state)
     idle = current === state.idle ? idle + 1 : 0
     if (idle >= loop.idleLooks) {
-      if (Atomics.compareExchange(words, word.state, state.idle, state.ended) === state.idle) end()
+      if (Atomics.compareExchange(words, word.state, state.idle, state.ended) === state.idle) return undefined
     }
     if (seen !== turn || current === state.idle) {
       turn = seen
@@ -100,10 +100,10 @@ export function watchStalls(loop: WatchedLoop, thread: WatchingThread, ask: Ask)
       giveUp?.()
       giveUp = undefined
     } else silent += 1
-    Atomics.store(words, word.watched, silent * loop.period)
-    if (silent === 0) return
+    Atomics.store(words, word.watched, silent * loop.alert)
+    if (silent === 0) return loop.calm
     age += 1
-    if (giveUp !== undefined && age >= patience) {
+    if (giveUp !== undefined && age >= loop.patience) {
       giveUp()
       giveUp = undefined
       age = 0
@@ -112,26 +112,27 @@ export function watchStalls(loop: WatchedLoop, thread: WatchingThread, ask: Ask)
     if (found !== undefined && age >= loop.proof) {
       const bytes = Buffer.from(found.text)
       found = undefined
-      if (bytes.length > loop.stackSize) return
+      if (bytes.length > loop.stackSize) return loop.alert
       Atomics.store(words, word.stackLength, 0)
       new Uint8Array(loop.memory, loop.stackAt).set(bytes)
       Atomics.store(words, word.stackTurn, turn)
       Atomics.store(words, word.stackLength, bytes.length)
     }
     const silence = loop.questions[asked]
-    if (giveUp !== undefined || found !== undefined || silence === undefined || silent < silence) return
+    if (giveUp !== undefined || found !== undefined || silence === undefined || silent < silence) {
+      return loop.alert
+    }
     age = 0
     asked += 1
     if (current === state.debugged) {
       found = { text: loop.debugged, isLast: true }
-      return
+      return loop.alert
     }
-    patience = loop.patience
     giveUp = ask(
       loop,
       thread,
       () => {
-        patience += loop.pausePatience
+        age -= loop.pausePatience
       },
       (answer) => {
         giveUp = undefined
@@ -140,6 +141,7 @@ export function watchStalls(loop: WatchedLoop, thread: WatchingThread, ask: Ask)
         if (answer.isLast) asked = loop.questions.length
       },
     )
+    return loop.alert
   })
 }
 

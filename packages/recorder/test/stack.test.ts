@@ -153,6 +153,13 @@ describe('no stack is recorded', () => {
     expect(reasons(await stallsOf('debugger'))).toEqual(['debugger'])
   })
 
+  it('while another debugger has paused the main thread, and it is not resumed', async () => {
+    const run = start('other-debugger')
+    expect([await run.ended, run.output()]).toEqual([0, expect.stringMatching(/^ready\npaused for [5-9] s\ndone\n$/)])
+    expect(found(stallsIn(run.folder))).toEqual([])
+    expect(reasons(stallsIn(run.folder))).toEqual(['debugger'])
+  })
+
   it('in another thread than the main one: the recording says so', async () => {
     const run = start('thread', [], await bundle())
     expect(await run.ended).toBe(0)
@@ -161,6 +168,14 @@ describe('no stack is recorded', () => {
 })
 
 describe('the thread that asks for stacks', () => {
+  it('ends when no lease is held or asked for any more, and is started again for the next one', async () => {
+    const run = start('ending')
+    expect(await run.ended).toBe(0)
+    expect(run.output().replace('ready\n', '')).toBe('started\nended\nstarted\ndone\n')
+    const [stall] = found(stallsIn(run.folder))
+    expect(stall && namesIn(stall)).toContain('parse')
+  })
+
   it('does not keep the process alive, even before it has started', async () => {
     const run = start('exits')
     expect([await run.ended, run.output()]).toEqual([0, 'ready\ndone\n'])

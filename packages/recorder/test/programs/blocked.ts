@@ -14,6 +14,13 @@ const [folder = '', kind = ''] = process.argv.slice(2)
 if (isMainThread) process.stdin.on('end', () => process.exit(9)).resume()
 parentPort?.on('message', () => {})
 
+/** The state in which the thread leaves the memory. */
+const ENDED = 3
+
+if (kind === 'ending') {
+  process.on('worker', (worker) => worker.once('online', () => process.stdout.write('started\n')))
+}
+
 const recorder = flightRecorder({ folder, stack: kind !== 'off' })
 const store = new MemoryLeaseStore()
 
@@ -45,6 +52,21 @@ function pause(duration: number): Promise<void> {
   return new Promise((resolve) => void systemClock.schedule(duration, resolve))
 }
 
+/** As that of an error tracker: it pauses the main thread for some time, and then resumes it. */
+const OTHER_DEBUGGER = `
+  const { Session } = require('node:inspector')
+  const session = new Session()
+  session.connectToMainThread()
+  session.on('Debugger.paused', () => {
+    const from = process.hrtime.bigint()
+    setTimeout(() => session.post('Debugger.resume'), 5_000)
+    session.once('Debugger.resumed', () => {
+      require('node:fs').writeSync(1, 'paused for ' + Math.round(Number(process.hrtime.bigint() - from) / 1e9) + ' s\\n')
+      session.disconnect()
+    })
+  })
+  session.post('Debugger.enable', () => session.post('Debugger.pause'))`
+
 const work: Readonly<Record<string, () => unknown>> = {
   busy: () => parse(),
   off: () => parse(2_500),
@@ -64,6 +86,21 @@ const work: Readonly<Record<string, () => unknown>> = {
   debugger: async () => {
     open(0)
     await pause(600)
+    parse()
+  },
+  'other-debugger': () => {
+    const paused = machineTime()
+    new Worker(OTHER_DEBUGGER, { eval: true, execArgv: [], env: {} }).unref()
+    // Until it has paused this thread, and resumed it.
+    while (machineTime() - paused < 8_000);
+  },
+  ending: async () => {
+    for (const one of leases) await one.release()
+    while (words[WORD.state] !== ENDED) await pause(100)
+    await pause(500)
+    process.stdout.write('ended\n')
+    await lease('again').acquire()
+    await pause(1_000)
     parse()
   },
   short: async () => {
