@@ -47,6 +47,7 @@ const long = [
   'packages/local/test/{thread-laws,threads,processes,self-fence}.test.ts',
   'packages/node-cron/test/processes.test.ts',
   'packages/recipes/test/*/{processes,simulation,thread-laws}.test.ts',
+  'packages/recorder/test/stack.test.ts',
   'testing/simulator/test/*.test.ts',
   'examples/{agents,cron,failover,fastify,hocon,http,jobs,nestjs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing}/test/**/*.test.ts',
   'tools/test/published/*.test.ts',

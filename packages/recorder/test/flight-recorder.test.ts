@@ -106,6 +106,9 @@ describe('a flight recorder', () => {
   test('refuses options that are not valid', () => {
     expect(() => flightRecorder({ folder: '' })).toThrow(LeaseConfigurationError)
     expect(() => flightRecorder({ folder: 'x', size: 5 })).toThrow('size must be a whole number from 100')
+    expect(() => flightRecorder({ folder: 'x', stack: 'yes' as never })).toThrow(
+      'recorder: stack must be true or false',
+    )
     expect(() => flightRecorder({ folder: 'x', sise: 5 } as never)).toThrow("did you mean 'size'")
     expect(() => createLease(new MemoryLeaseStore(), 'job', { recorder: {} as never })).toThrow('recorder must be')
   })

@@ -17,12 +17,21 @@ describe('the example', () => {
   })
 })
 
+it('the example of stacks is a recorder', async () => {
+  const cwd = process.cwd()
+  process.chdir(temporaryFolder())
+  const { recorder } = await import('./readme/stack.js').finally(() => process.chdir(cwd))
+  expect(typeof recorder.write).toBe('function')
+})
+
 describe('a configuration', () => {
   const lease = { 'lease-class': '@leasehold/core#memoryLease' }
 
   it('switches the recorder on with a folder, and it writes at a loss', async () => {
     const folder = join(temporaryFolder(), 'recordings')
-    await using provider = new LeaseProvider({ leasehold: { lease: { ...lease, recorder: { folder, size: '1000' } } } })
+    await using provider = new LeaseProvider({
+      leasehold: { lease: { ...lease, recorder: { folder, size: '1000', stack: 'on' } } },
+    })
     const { store, recorder } = await provider.getStore('job', 'leasehold.lease')
     expect(recorder).toBeDefined()
     const job = await provider.getLease('job', 'leasehold.lease')
@@ -37,7 +46,7 @@ describe('a configuration', () => {
   })
 
   it('refuses a size that is no number, and a value that is no block', async () => {
-    for (const recorder of [{ folder: 'x', size: 'many' }, 'recordings']) {
+    for (const recorder of [{ folder: 'x', size: 'many' }, { folder: 'x', stack: 'perhaps' }, 'recordings']) {
       await using provider = new LeaseProvider({ leasehold: { lease: { ...lease, recorder } } })
       await expect(provider.getLease('job', 'leasehold.lease')).rejects.toThrow(LeaseConfigurationError)
     }

@@ -122,7 +122,23 @@ export function recorderFrom({ recorder }: LeaseBlock): Readonly<Record<string, 
   }
   const given = Object.entries(recorder).filter(([, value]) => value !== '' && value !== null && value !== undefined)
   if (given.length === 0) return undefined
-  return Object.fromEntries(given.map(([key, value]) => [toCamelCase(key), numberOrText(value)]))
+  return Object.fromEntries(
+    given.map(([key, value]) => [
+      toCamelCase(key),
+      RECORDER_FLAGS.includes(key) ? (onOrOff(value) ?? value) : numberOrText(value),
+    ]),
+  )
+}
+
+const RECORDER_FLAGS: readonly string[] = ['metadata', 'stack']
+
+const ON: readonly unknown[] = ['on', true, 'true', 'yes']
+const OFF: readonly unknown[] = ['off', false, 'false', 'no', '', undefined, null]
+
+/** Whether a word of a configuration means on; `undefined` if it means neither on nor off. */
+export function onOrOff(value: unknown): boolean | undefined {
+  if (ON.includes(value)) return true
+  return OFF.includes(value) ? false : undefined
 }
 
 /** A number that an environment variable gave is a text. */

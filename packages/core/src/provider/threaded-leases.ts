@@ -6,15 +6,12 @@ import type { LeaseSettings } from '../settings/lease-settings.js'
 import type { LeaseStore } from '../store/lease-store.js'
 import { StoreLease } from '../store-lease/store-lease.js'
 import { loadForSetting } from '../user-code/load-package.js'
-import type { LeaseBlock } from './lease-block.js'
-
-const ON: readonly unknown[] = ['on', true, 'true', 'yes']
-const OFF: readonly unknown[] = ['off', false, 'false', 'no', '', undefined, null]
+import { type LeaseBlock, onOrOff } from './lease-block.js'
 
 /** Whether the block of a lease asks for a heartbeat thread. Throws a `LeaseConfigurationError` for an unknown word. */
 export function hasHeartbeatThread({ heartbeatThread }: LeaseBlock, path: string): boolean {
-  if (ON.includes(heartbeatThread)) return true
-  if (OFF.includes(heartbeatThread)) return false
+  const isOn = onOrOff(heartbeatThread)
+  if (isOn !== undefined) return isOn
   throw new LeaseConfigurationError(
     `heartbeat-thread of '${path}' must be on or off, not ${shownValue(heartbeatThread)}`,
   )

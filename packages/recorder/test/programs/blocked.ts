@@ -56,6 +56,7 @@ function pause(duration: number): Promise<void> {
 const OTHER_DEBUGGER = `
   const { Session } = require('node:inspector')
   const session = new Session()
+  setInterval(() => {}, 1_000)
   session.connectToMainThread()
   session.on('Debugger.paused', () => {
     const from = process.hrtime.bigint()

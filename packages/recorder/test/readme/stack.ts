@@ -1,0 +1,3 @@
+import { flightRecorder } from '@leasehold/recorder'
+
+export const recorder = flightRecorder({ folder: 'recordings', stack: true })
