@@ -12,6 +12,9 @@ interface Blocked extends RecordedStack {
 /** How much of the time the thread of the recorder has to have run, to prove that the process was not stopped. */
 const WATCHED_PART = 0.5
 
+/** How much of a time a process that was not stopped uses the processor, if it runs code: a busy machine gives it little. */
+const LEAST_BUSY_PART = 0.05
+
 /** Why the event loop did not turn. */
 export function blockedFinding(
   { duration, cpu, watched = 0, stack, noStack }: Blocked,
@@ -21,7 +24,8 @@ export function blockedFinding(
   const [long, used] = [durationText(duration), durationText(cpu)]
   const where = stack === undefined ? '' : ` in ${callText(stack)}`
   const found = { process, ...(stack !== undefined && { stack }) }
-  if (cpu >= duration * BUSY_PART) {
+  const hasRun = watched >= duration * WATCHED_PART
+  if (cpu >= duration * (hasRun ? LEAST_BUSY_PART : BUSY_PART)) {
     const unknown = noStack === undefined ? '' : ` (no stack: ${noStack.message})`
     return {
       cause: 'busy-loop',
@@ -31,7 +35,7 @@ export function blockedFinding(
       ...found,
     }
   }
-  if (watched >= duration * WATCHED_PART && (stack !== undefined || noStack?.code === 'native')) {
+  if (hasRun && (stack !== undefined || noStack?.code === 'native')) {
     const what = stack === undefined ? 'a synchronous call such as execSync, or native code' : 'a synchronous call'
     return {
       cause: 'synchronous-wait',

@@ -37,6 +37,11 @@ describe('the finding about a blocked event loop', () => {
     expect([of(3_800), of(1_000), of(0)]).toEqual(['synchronous-wait', 'stopped', 'stopped'])
   })
 
+  it('says that code ran, where the machine gave it little of the processor', () => {
+    const finding = blockedFinding({ duration: 5_800, cpu: 910, watched: 5_000, stack }, 'one')
+    expect(finding).toMatchObject({ cause: 'busy-loop', because: expect.stringContaining('in `parse`') })
+  })
+
   it('blames no function where the process was stopped for most of the time', () => {
     const finding = blockedFinding({ duration: 8_000, cpu: 700, watched: 900, stack }, 'one')
     expect(finding.cause).toBe('stopped')
