@@ -21,6 +21,8 @@ const clusters = ['packages/{etcd,consul}/test/chaos/**/*.test.ts']
 const servers = [
   'packages/redis/test/{access,blocked-loop,clients,cluster,cluster-laws,failover,failures,faults,heartbeat-thread}.test.ts',
   'packages/redis/test/{laws,listing,proxy,servers,time-limits,transport,valkey-laws,waiting}.test.ts',
+  'packages/redis/test/{access,blocked-loop,clients,cluster,cluster-laws,compat,compat-fleet,failover,failures,faults,heartbeat-thread}.test.ts',
+  'packages/redis/test/{laws,listing,proxy,servers,time-limits,transport,waiting}.test.ts',
   'packages/redis-quorum/test/{laws,rough-weather,servers}.test.ts',
   'packages/{azure-blob,consul,etcd,kubernetes,postgres}/test/**/*.test.ts',
   'packages/{node-cron,opentelemetry}/test/redis.test.ts',

@@ -23,6 +23,13 @@ export function failureOf(operation: string, leaseName: string, error: unknown):
   if (/^(NOAUTH|WRONGPASS)\b|invalid password|Client sent AUTH/.test(message)) {
     return new LeaseUnauthorisedError(`${failed}: check the username and the password`, details)
   }
+  const [, oldKey] = /OLDLOCK (.*) is no string/s.exec(message) ?? []
+  if (oldKey !== undefined) {
+    return new LeaseConfigurationError(
+      `${asked} of lease '${leaseName}' failed: the key '${oldKey}' of compat holds other data than a lock: correct the key`,
+      details,
+    )
+  }
   if (/\bWRONGTYPE\b|NOLEASE/.test(message)) {
     return new ForeignKeyError(
       `${failed}: the key of the lease holds other data: give the store a prefix of its own, or delete the key`,

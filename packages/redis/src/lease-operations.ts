@@ -24,24 +24,28 @@ import {
 import { adapterFor } from './client/client-adapter.js'
 import { LazyConnection } from './client/lazy-connection.js'
 import type { RedisClient } from './client/redis-client.js'
+import { compatLua } from './compat/compat-script.js'
+import { OldLock } from './compat/old-lock.js'
 import { KeySpace } from './key-space.js'
 import { listRecords } from './listing.js'
 import { OperationQueue, type Request } from './operation-queue.js'
 import { type ServerInfo, serverInfo } from './probe.js'
 import { misconfigured, type RedisLeaseStoreOptions } from './redis-options.js'
-import { type LeaseScript, leaseScript } from './script/lease-script.js'
+import { type LeaseScript, leaseScript, leaseScriptWith } from './script/lease-script.js'
 
 const DAY = 86_400_000
 
 /** The script of a server, and how its answers are read. */
 interface Dialect {
   readonly script: LeaseScript
+  /** The script for a store that holds the keys of another lock, too. */
+  readonly scriptWith: (compat: string) => LeaseScript
   /** Whether the last key of each call is that of the floor of the fencing tokens. */
   readonly hasFloor: boolean
   readonly readLeft: ReadLeft
 }
 
-const USUAL: Dialect = { script: leaseScript, hasFloor: false, readLeft: leftIn }
+const USUAL: Dialect = { script: leaseScript, scriptWith: leaseScriptWith, hasFloor: false, readLeft: leftIn }
 
 /**
  * The operations of the script over connections of their own, which have the options of the given client. One round trip
@@ -59,12 +63,14 @@ export class LeaseOperations {
   readonly #connection: LazyConnection
   readonly #queue: OperationQueue
   readonly #readLeft: ReadLeft
+  readonly #oldLock: OldLock | undefined
 
-  constructor(client: RedisClient, options: RedisLeaseStoreOptions, { script, hasFloor, readLeft } = USUAL) {
+  constructor(client: RedisClient, options: RedisLeaseStoreOptions, dialect = USUAL) {
     const { prefix = 'leasehold:', recordLife = 7 * DAY, clock = systemClock, random = systemRandom } = options
     if (!(recordLife >= 1_000 && recordLife <= 36_600 * DAY)) {
       throw misconfigured(`recordLife must be at least 1000 ms and finite, not ${recordLife}`)
     }
+    const { hasFloor, readLeft } = dialect
     const adapter = adapterFor(client, random)
     const { clustered, keyPrefix } = adapter
     this.clock = clock
@@ -75,6 +81,8 @@ export class LeaseOperations {
     this.#openConnection = () => new LazyConnection(adapter, clock)
     this.#connection = this.#openConnection()
     this.#readLeft = readLeft
+    this.#oldLock = options.compat === undefined ? undefined : new OldLock(options.compat, adapter)
+    const script = this.#oldLock === undefined ? dialect.script : dialect.scriptWith(compatLua(this.#oldLock.library))
     const floorKey = hasFloor ? this.keys.floorKey : undefined
     const context = { script, recordLife: Math.ceil(recordLife), channel: this.channel, clustered, floorKey }
     this.#queue = new OperationQueue(this.#connection, clock, context)
@@ -108,7 +116,8 @@ export class LeaseOperations {
   /** Renews in few calls. An error stands for each unknown outcome. */
   renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
     const toRequest = ({ name, grantId }: Grant) => this.#request('renew', name, toGrantId(grantId), renewOutcome)
-    return this.#queue.runMany(grants.map(toRequest), call)
+    if (this.#oldLock === undefined) return this.#queue.runMany(grants.map(toRequest), call)
+    return this.#renewSeveral(grants, toRequest, call)
   }
 
   update({ name, grantId, fencingToken }: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
@@ -179,9 +188,32 @@ export class LeaseOperations {
     return this.#queue.run(this.#request(operation, name, args, toOutcome), call)
   }
 
+  /** The user names the other keys: where that fails, it costs only its own lease. */
+  async #renewSeveral(
+    grants: readonly Grant[],
+    toRequest: (grant: Grant) => Request<RenewOutcome>,
+    call: StoreCall,
+  ): Promise<readonly (RenewOutcome | Error)[]> {
+    const named = grants.map((grant) => {
+      try {
+        return toRequest(grant)
+      } catch (error) {
+        return error as Error
+      }
+    })
+    const sent = named.filter((request) => !(request instanceof Error))
+    const outcomes = (await this.#queue.runMany(sent, call)).values()
+    return named.map((request) =>
+      request instanceof Error ? request : (outcomes.next().value as RenewOutcome | Error),
+    )
+  }
+
   readonly #toRecord = (answer: Answer, name: string) => recordIn(answer, name, this.#readLeft)
 
   #request<T>(operation: string, leaseName: string, args: string, toOutcome: Request<T>['toOutcome']): Request<T> {
-    return { operation, leaseName, key: this.keys.keyOf(leaseName), args, toOutcome }
+    const key = this.keys.keyOf(leaseName)
+    // A probe is about no lease: the user's function must not see its name.
+    const oldKey = operation === 'probe' ? this.#oldLock && key : this.#oldLock?.keyOf(leaseName, key)
+    return { operation, leaseName, key, oldKey, args, toOutcome }
   }
 }

@@ -48,6 +48,8 @@ export interface Request<T> {
   readonly operation: string
   readonly leaseName: string
   readonly key: string
+  /** The key of another lock that the operation holds together with the lease, for all operations or for none. */
+  readonly oldKey?: string | undefined
   /** The arguments, as the script reads them. */
   readonly args: string
   readonly toOutcome: (answer: Answer, leaseName: string) => T
@@ -194,15 +196,18 @@ export class OperationQueue {
   #callOf(operations: readonly Operation[], isByText: boolean): ScriptCall {
     const [life, caller] = this.#prelude
     const keys: string[] = []
+    const oldKeys: string[] = []
     const args: string[] = []
     const name = operations[0]?.query.requests[0]?.operation
     const isShared = operations.every(({ query: { requests } }) => requests[0]?.operation === name)
     for (const { query } of operations) {
       for (const request of query.requests) {
         keys.push(request.key)
+        if (request.oldKey !== undefined) oldKeys.push(request.oldKey)
         args.push(isShared ? request.args : `${request.operation} ${request.args}`)
       }
     }
+    for (const key of oldKeys) keys.push(key)
     if (this.#floorKey !== undefined) keys.push(this.#floorKey)
     const each = isShared && name === 'renew' ? [args.join(' ')] : args
     each.unshift(life, isShared ? `${caller} ${name}` : caller)

@@ -22,6 +22,9 @@ import { Turns } from './turns.js'
 /** For how long a watch without a place in line is registered, in milliseconds, unless it is repeated. */
 const WATCH_PERIOD = 30_000
 
+/** The other library of `compat` notifies nobody of a release: how often the first waiter asks, in milliseconds, at most. */
+const OLD_LOCK_PAUSE = 250
+
 /** A name for requests that are about no lease. */
 const PROBED_NAME = 'leasehold-doctor'
 
@@ -173,7 +176,10 @@ export class RedisLeaseStore implements LeaseStore {
       // The first waiter has to notice the expiry of the holder by itself.
       const remaining = outcome.granted ? undefined : outcome.holder?.remaining
       if (place === 'first' && remaining !== undefined) this.#messages.setAlarm(turn, remaining)
-      else this.#messages.cancelAlarm(turn)
+      else if (place === 'poll' && remaining !== undefined) {
+        const pause = OLD_LOCK_PAUSE * (0.5 + this.#operations.random() / 2)
+        this.#messages.setAlarm(turn, Math.min(remaining, pause))
+      } else this.#messages.cancelAlarm(turn)
     })
   }
 

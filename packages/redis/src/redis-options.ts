@@ -1,5 +1,6 @@
 import type { Clock } from '@leasehold/core'
 import { checkOptionNames, misconfiguredFor, type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
+import type { OldRedisLibrary, RedisCompat } from './compat/old-lock.js'
 
 export const misconfigured = misconfiguredFor('redis')
 
@@ -14,6 +15,11 @@ export interface RedisLeaseStoreOptions {
    * server is refused with a `LeaseStoreUnfitError`.
    */
   readonly probe?: boolean | undefined
+  /**
+   * The library of a lock whose key the store holds together with each lease, while processes that still use it are being
+   * replaced. Turn it off again in the deployment after that: each operation then costs less.
+   */
+  readonly compat?: OldRedisLibrary | RedisCompat | undefined
   /** The machine's clock unless given. It is used only for time limits and pauses. */
   readonly clock?: Clock | undefined
   /** Random numbers from 0 to 1, 1 excluded, for pauses; `Math.random` unless given. */
@@ -22,7 +28,7 @@ export interface RedisLeaseStoreOptions {
 
 /** Throws a `LeaseConfigurationError` for an unknown option. */
 export function checkStoreOptions(of: string, options: RedisLeaseStoreOptions, store: string): void {
-  const names = { prefix: true, recordLife: true, probe: true, clock: true, random: true } as const
+  const names = { prefix: true, recordLife: true, probe: true, compat: true, clock: true, random: true } as const
   checkOptionNames<RedisLeaseStoreOptions>(of, options, names, { store })
 }
 

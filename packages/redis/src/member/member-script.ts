@@ -1,4 +1,4 @@
-import { scriptOf } from '../script/lease-script.js'
+import { type LeaseScript, scriptOf } from '../script/lease-script.js'
 
 /** The operations of a member of a quorum, in addition to those of a server that stands alone. */
 const operationsLua = `
@@ -43,9 +43,13 @@ function operations.learn(record, least)
 end
 `
 
+const floorLua = `local floor_key = KEYS[#KEYS]
+local floor = tonumber(redis.call('HGET', floor_key, 'floor') or nil)`
+
 /** For a member of a quorum: the last key of each call is the floor of its fencing tokens. */
-export const memberScript = scriptOf(
-  `local floor_key = KEYS[#KEYS]
-local floor = tonumber(redis.call('HGET', floor_key, 'floor') or nil)`,
-  operationsLua,
-)
+export const memberScript = scriptOf(floorLua, operationsLua)
+
+/** With the keys of another lock: see `compatLua`. */
+export function memberScriptWith(compat: string): LeaseScript {
+  return scriptOf(floorLua, operationsLua + compat, true)
+}

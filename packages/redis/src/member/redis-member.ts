@@ -4,7 +4,7 @@ import { leftIn, releaseOutcome, toDuration, toGrantId } from '../answers.js'
 import type { RedisClient } from '../client/redis-client.js'
 import { LeaseOperations } from '../lease-operations.js'
 import { misconfigured, type RedisLeaseStoreOptions } from '../redis-options.js'
-import { memberScript } from './member-script.js'
+import { memberScript, memberScriptWith } from './member-script.js'
 
 /**
  * The key of a fencing token in the metadata that the last holder left: that of this holder. A quorum needs it to find the
@@ -27,7 +27,7 @@ export interface Floor {
 export class RedisMember extends LeaseOperations {
   /** Throws a `LeaseConfigurationError` if the client is that of a cluster. */
   constructor(client: RedisClient, options: RedisLeaseStoreOptions = {}) {
-    super(client, options, { script: memberScript, hasFloor: true, readLeft: withToken })
+    super(client, options, { script: memberScript, scriptWith: memberScriptWith, hasFloor: true, readLeft: withToken })
     if (!this.areTogether) {
       throw misconfigured('the servers of a quorum must be independent: the client of a cluster cannot be one of them')
     }

@@ -1,3 +1,11 @@
+/** Reads the clock of the server, once for all operations of a call. */
+export const timeLua = `  if not answer and not now then
+    local time = redis.call('TIME')
+    now = time[1] .. (#time[2] == 6 and time[2] or string.sub('00000' .. time[2], -6))
+    micros = tonumber(now)
+  end
+`
+
 /**
  * The common cases: claiming, renewing and releasing a lease that has no waiters. Each call of the script creates all of its
  * functions, tables and strings, and each command in it costs about a microsecond. So the other parts of the script are
@@ -24,12 +32,7 @@ export const fastPathLua = `
     answer = redis.pcall('HSET', key, 'lease', 'available' .. str_sub(lease, 10))
     if type(answer) == 'number' then answer = 'released' end
   end
-  if not answer and not now then
-    local time = redis.call('TIME')
-    now = time[1] .. (#time[2] == 6 and time[2] or string.sub('00000' .. time[2], -6))
-    micros = tonumber(now)
-  end
-  if is_usual and operation == 'acquire' and not floor_key and (state == AVAILABLE or str_sub(lease, 11, 26) <= now) then
+${timeLua}  if is_usual and operation == 'acquire' and not floor_key and (state == AVAILABLE or str_sub(lease, 11, 26) <= now) then
     local id, ttl, _, metadata, owner = string.match(args, CLAIM)
     local kept, ends = str_sub(lease, 45, 60), micros + (tonumber(ttl) or math.huge) * 1000
     if str_sub(lease, 28, 43) < now and (tonumber(kept) or 0) >= ends + life then

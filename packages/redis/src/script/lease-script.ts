@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { fastPathLua } from './fast-path.js'
+import { fastPathLua, timeLua } from './fast-path.js'
 import { lineLua } from './line.js'
 import { operationsLua } from './operations.js'
 import { recordLua } from './record.js'
@@ -36,9 +36,12 @@ end)()
  * of a renewal is one word, and those of several renewals are one argument, separated by spaces. The script returns a string or
  * an array of strings for each operation, and a single string for renewals that have all succeeded. It uses no time of a client.
  *
- * `floorLua` declares `floor_key` and `floor`: nil where fencing tokens have no floor.
+ * `floorLua` declares `floor_key` and `floor`: nil where fencing tokens have no floor. With `hasOldKeys`, as many keys of
+ * another lock follow the keys of the operations, in the same order, and no operation takes the fast path.
  */
-export function scriptOf(floorLua: string, moreOperations: string): LeaseScript {
+export function scriptOf(floorLua: string, moreOperations: string, hasOldKeys = false): LeaseScript {
+  const count = 'floor_key and #KEYS - 1 or #KEYS'
+  const oldKeys = hasOldKeys ? `local count, old_key = (${count}) / 2, nil\n` : ''
   const text = `
 local FOREVER, AVAILABLE, LEASED, NINE, SPACE = '9999999999999999', 97, 108, 57, 32
 local str_find, str_sub, str_byte = string.find, string.sub, string.byte
@@ -50,12 +53,12 @@ local cluster, shared = string.match(ARGV[2], '^%S+ (%a+) ?(%a*)$')
 ${floorLua}
 local next_id = shared == 'renew' and string.gmatch(ARGV[3], '%S+')
 local answers, unlike = { false }, shared ~= 'renew'
-for i = 1, floor_key and #KEYS - 1 or #KEYS do
-  local key, operation, args = KEYS[i], shared, next_id and next_id() or ARGV[i + 2]
+${oldKeys}for i = 1, ${hasOldKeys ? 'count' : count} do
+${hasOldKeys ? '  old_key = KEYS[count + i]\n' : ''}  local key, operation, args = KEYS[i], shared, next_id and next_id() or ARGV[i + 2]
   if shared == '' then operation, args = string.match(args, '^(%a+) ?(.*)$') end
   local lease, answer = redis.pcall('HGET', key, 'lease'), nil
   if type(lease) == 'table' then answer = lease end
-${fastPathLua}
+${hasOldKeys ? timeLua : fastPathLua}
   if not answer then
     slow_path = slow_path or ${slowPathLua(moreOperations)}
     local is_done, result, has_written = pcall(slow_path, key, lease, operation, args)
@@ -78,3 +81,8 @@ return unlike and answers or 'renewed'
 }
 
 export const leaseScript = scriptOf('local floor_key, floor', '')
+
+/** With the keys of another lock: see `compatLua`. */
+export function leaseScriptWith(compat: string): LeaseScript {
+  return scriptOf('local floor_key, floor', compat, true)
+}
