@@ -3,7 +3,8 @@ import { systemClock } from '@leasehold/core'
 import { temporaryFolder } from '@leasehold/testing'
 import { describePgBouncer } from '@leasehold/testing/describe-postgres'
 import { expect, it } from 'vitest'
-import { type Contest, Fleet, violations } from '../support/fleet.js'
+import { violations } from '@leasehold/testing/fleet'
+import { type Contest, contenders } from '../support/fleet.js'
 import { Scene } from '../support/scene.js'
 
 describePgBouncer('100 processes on 10 connections', () => {
@@ -11,7 +12,7 @@ describePgBouncer('100 processes on 10 connections', () => {
     await Scene.play(async (scene) => {
       const server = await scene.server()
       const { port } = await scene.bouncer(server, { poolSize: 10 })
-      const fleet = await Fleet.create(temporaryFolder(test))
+      const fleet = await contenders(temporaryFolder(test))
       scene.atEnd(() => fleet.stop())
       const owners = Array.from({ length: 100 }, (_, place) => `ship-${place}`)
       const times = { heartbeatTimeout: 15_000, heartbeatInterval: 3_000, operationTimeout: 5_000 }

@@ -6,7 +6,8 @@ import { describePostgres } from '@leasehold/testing/describe-postgres'
 import type { PostgresServer } from '@leasehold/testing/postgres-server'
 import type { TcpProxy } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { type Contest, Fleet, type Holding, violations } from '../support/fleet.js'
+import { type Fleet, type Holding, violations } from '@leasehold/testing/fleet'
+import { type Contest, contenders } from '../support/fleet.js'
 import { Scene } from '../support/scene.js'
 
 const TIMES = { heartbeatTimeout: 3_000, heartbeatInterval: 500, operationTimeout: 450 }
@@ -18,7 +19,7 @@ const WEATHER = 35_000
 /** The processes, each with its own proxy to the server. */
 interface Stage {
   readonly server: PostgresServer
-  readonly fleet: Fleet
+  readonly fleet: Fleet<Contest>
   readonly ways: ReadonlyMap<string, TcpProxy>
   contestOf(owner: string): Contest
 }
@@ -103,7 +104,7 @@ describePostgres('a fleet of processes', () => {
     it('in rough weather: never two holders, tokens grow, and everybody holds again afterwards', async (test) => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
-        const fleet = await Fleet.create(temporaryFolder(test))
+        const fleet = await contenders(temporaryFolder(test))
         scene.atEnd(() => fleet.stop())
         const ways = new Map<string, TcpProxy>()
         for (let place = 0; place < PROCESSES; place += 1) ways.set(`ship-${place}`, await scene.proxy(server))

@@ -1,0 +1,20 @@
+import { temporaryFolder } from '@leasehold/testing'
+import { describeRedis } from '@leasehold/testing/describe-redis'
+import { expect, it } from 'vitest'
+import { rollOut } from './support/rolling-deployment.js'
+import { Scene } from './support/scene.js'
+
+const ROUNDS = 10
+
+describeRedis('five processes of redlock that are replaced one by one, with kills', () => {
+  it(`never hold with a new one, in ${ROUNDS} deployments`, { timeout: 600_000 }, async (test) => {
+    await Scene.play(async (scene) => {
+      const { port } = await scene.server()
+      const folder = temporaryFolder(test)
+      for (let round = 1; round <= ROUNDS; round += 1) {
+        const { violations } = await rollOut(folder, { port, library: 'redlock', key: `orders-${round}` })
+        expect(violations).toEqual([])
+      }
+    })
+  })
+})
