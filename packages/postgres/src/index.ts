@@ -8,6 +8,7 @@ export type {
   PostgresJsQuery,
 } from './client/postgres-client.js'
 export type { PgTransaction, PostgresJsTransaction, Transaction } from './client/transaction.js'
+export type { AdvisoryKey, PostgresCompat } from './compat/advisory-key.js'
 export { type Migration, migrate, migrations } from './migrate.js'
 export { type FencedRowsOptions, PostgresGuard, type UnderLeaseOptions } from './postgres-guard.js'
 export { postgresLease } from './postgres-lease.js'

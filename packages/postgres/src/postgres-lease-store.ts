@@ -32,10 +32,14 @@ import {
   toDuration,
 } from './answers.js'
 import { adapterFor } from './client/client-adapter.js'
+import type { ClientAdapter } from './client/connection.js'
 import type { PostgresClient } from './client/postgres-client.js'
+import { AdvisoryCompat } from './compat/advisory-compat.js'
+import type { PostgresCompat } from './compat/advisory-key.js'
 import { migrate } from './migrate.js'
 import type { Query } from './operation.js'
 import { OperationQueue } from './operation-queue.js'
+import { misconfigured } from './postgres-options.js'
 import { type Probed, probeServer } from './probe.js'
 import { toColumn } from './sql-text.js'
 import { SqlNames, type TableNames } from './table-names.js'
@@ -61,6 +65,9 @@ const LONGEST_BUSY_PAUSE = 250
 const POLL = 500
 const LATER_POLL = 2_000
 
+/** How often each waiter asks while an advisory lock of `compat` is taken, in milliseconds: its end notifies nobody. */
+const ADVISORY_PAUSE = 250
+
 /** For how long a watch without a place in the queue is registered, in milliseconds, unless it is repeated. */
 const WATCH_PERIOD = 30_000
 
@@ -71,6 +78,11 @@ export interface PostgresLeaseStoreOptions extends TableNames {
    * poll.
    */
   readonly listen?: PostgresClient | false | undefined
+  /**
+   * Holds an advisory lock together with each lease, while processes that still use only the lock are being replaced. It needs
+   * a Pool of pg, and a connection to the server itself. Turn it off again in the deployment after that.
+   */
+  readonly compat?: PostgresCompat['library'] | PostgresCompat | undefined
   /** The machine's clock unless given. It is used only for pauses. */
   readonly clock?: Clock | undefined
   /** Random numbers from 0 to 1, 1 excluded, for pauses; `Math.random` unless given. */
@@ -100,21 +112,35 @@ export class PostgresLeaseStore implements LeaseStore {
   readonly #names: TableNames
   readonly #queue: OperationQueue
   readonly #turns: Turns
+  readonly #random: () => number
   readonly #probed: Probed
+  readonly #compat: AdvisoryCompat | undefined
   readonly #checks = new StoreChecks(this.kind, this.limits)
   /** The pause before a waiter whose turn has come asks again, while the row is locked. */
   readonly #busyPauses = new Map<string, number>()
 
   constructor(client: PostgresClient, options: PostgresLeaseStoreOptions = {}) {
-    const optionNames = { schema: true, table: true, listen: true, clock: true, random: true } as const
+    const optionNames = { schema: true, table: true, listen: true, compat: true, clock: true, random: true } as const
     checkOptionNames<PostgresLeaseStoreOptions>('PostgresLeaseStore', options, optionNames, { store: this.kind })
     const { listen = client, clock = systemClock, random = systemRandom, schema, table } = options
     const adapter = adapterFor(client)
     this.#client = client
+    this.#random = random
     this.#names = { ...(schema && { schema }), ...(table && { table }) }
     this.#queue = new OperationQueue(adapter, clock, random, new SqlNames({ schema, table }))
-    const listening = listen === false ? {} : listen === client ? adapter : adapterFor(listen)
+    const listening: Pick<ClientAdapter, 'listen' | 'openSession'> =
+      listen === false ? {} : listen === client ? adapter : adapterFor(listen)
     this.#turns = new Turns(adapter, listening, clock, random)
+    if (options.compat !== undefined) {
+      // The pool for notifications leads to the server itself.
+      const open = listening.openSession ?? adapter.openSession
+      this.#compat = new AdvisoryCompat(options.compat, open, clock, {
+        acquire: (request, call) => this.#claim(request, call),
+        renew: (grants, call) => this.#renew(grants, call),
+        release: (grant, call) => this.#free(grant, call),
+        read: (name, call) => this.#read(name, call),
+      })
+    }
     this.#probed = { operations: adapter, notifications: listening, clock }
   }
 
@@ -124,8 +150,18 @@ export class PostgresLeaseStore implements LeaseStore {
   }
 
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
-    const { name, owner, grantId, ttl, metadata, queue = false } = request
     this.#checks.acquire(request, call)
+    if (this.#compat === undefined) return await this.#claim(request, call)
+    const outcome = await this.#compat.acquire(request, call)
+    if (!outcome.granted && request.queue === true && outcome.holder?.remaining === Number.POSITIVE_INFINITY) {
+      const pause = ADVISORY_PAUSE * (0.5 + this.#random() / 2)
+      this.#turns.messages.setAlarm(turnOf(toColumn(request.grantId)), pause)
+    }
+    return outcome
+  }
+
+  async #claim(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
+    const { name, owner, grantId, ttl, metadata, queue = false } = request
     const left = metadata === undefined ? null : JSON.stringify(metadata)
     const id = toColumn(grantId)
     const args = [toColumn(name), id, toColumn(owner), toDuration(ttl), left, queue, this.#turns.channel]
@@ -143,7 +179,7 @@ export class PostgresLeaseStore implements LeaseStore {
   /** Restarts the recorded ttl. */
   async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.grant(grant, call)
-    const [outcome] = await this.#renew([grant], call)
+    const [outcome] = await this.#renewed([grant], call)
     if (outcome === undefined || outcome instanceof Error) throw outcome
     return outcome
   }
@@ -151,12 +187,17 @@ export class PostgresLeaseStore implements LeaseStore {
   /** Sends one statement. A row that another transaction has locked does not delay the others: its outcome is an error. */
   async renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
     this.#checks.usable(call)
-    return grants.length === 0 ? [] : await this.#renew(grants, call)
+    return grants.length === 0 ? [] : await this.#renewed(grants, call)
   }
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     const { name, grantId, fencingToken } = grant
     this.#checks.grant(grant, call, metadata)
+    if (this.#compat !== undefined) {
+      const [kept] = await this.#compat.renew([grant], call)
+      if (kept === undefined || kept instanceof Error) throw kept
+      if (!kept.renewed) return kept
+    }
     const args = [toColumn(name), toColumn(grantId), JSON.stringify(metadata), String(fencingToken)]
     const toOutcome = (answer: unknown) => renewOutcome(answer as RenewAnswer)
     const outcome = await this.#run('update', name, args, call, toOutcome, { isRepeated: isBusy })
@@ -166,8 +207,13 @@ export class PostgresLeaseStore implements LeaseStore {
 
   /** Does not wait for a guard in an open transaction, which still keeps the name from others until it ends. */
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
-    const { name, grantId, fencingToken } = grant
     this.#checks.release(grant, call, metadata)
+    if (this.#compat === undefined) return await this.#free(grant, call, metadata)
+    return await this.#compat.release(grant, call, () => this.#free(grant, call, metadata))
+  }
+
+  async #free(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
+    const { name, grantId, fencingToken } = grant
     const left = metadata === undefined ? [null] : [JSON.stringify(metadata), String(fencingToken)]
     const args = [toColumn(name), toColumn(grantId), ...left]
     return await this.#run('release', name, args, call, (answer) => releaseOutcome(answer as ReleaseAnswer))
@@ -175,7 +221,11 @@ export class PostgresLeaseStore implements LeaseStore {
 
   async read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
     this.#checks.name(name, call)
-    return await this.#run('read', name, [toColumn(name)], call, (answer) =>
+    return this.#compat === undefined ? await this.#read(name, call) : await this.#compat.read(name, call)
+  }
+
+  #read(name: string, call: StoreCall): Promise<LeaseRecord | undefined> {
+    return this.#run('read', name, [toColumn(name)], call, (answer) =>
       answer === null ? undefined : readRecordOf(answer as ReadAnswer),
     )
   }
@@ -200,6 +250,11 @@ export class PostgresLeaseStore implements LeaseStore {
   async change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome> {
     const { name, grantId } = grant
     this.#checks.change(grant, to, call)
+    if (this.#compat !== undefined) {
+      throw misconfigured(
+        'a lease cannot be handed off with compat: an advisory lock belongs to one session; release it',
+      )
+    }
     const args = [toColumn(name), toColumn(grantId), toColumn(to.grantId), toColumn(to.owner)]
     const toOutcome = (answer: unknown) => grantOutcome(answer as GrantAnswer, { ...to, name })
     return await this.#run('change', name, args, call, toOutcome, { isRepeated: isBusy })
@@ -266,8 +321,13 @@ export class PostgresLeaseStore implements LeaseStore {
     this.#checks.close()
     this.#queue.close()
     this.#turns.close()
+    this.#compat?.close()
     this.#busyPauses.clear()
     return Promise.resolve()
+  }
+
+  #renewed(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
+    return this.#compat === undefined ? this.#renew(grants, call) : this.#compat.renew(grants, call)
   }
 
   async #renew(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {

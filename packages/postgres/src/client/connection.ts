@@ -15,6 +15,19 @@ export interface NotificationEvents {
   readonly onEnd: () => void
 }
 
+/** A session of the server, over a connection of its own. */
+export interface Session {
+  /** The process id of the session, as the other end of the connection told it. */
+  readonly pid: number | undefined
+  /** Whether the connection has ended, and with it the session. */
+  readonly isOver: boolean
+  /** Statements take turns. */
+  run(sql: string): Promise<readonly unknown[]>
+  close(): void
+}
+
+export type OpenSession = (call: StoreCall) => Promise<Session>
+
 /** A client library as the store uses it. */
 export interface ClientAdapter {
   /** How many connections the client opens at most, where it says so. */
@@ -31,4 +44,6 @@ export interface ClientAdapter {
   tryTransaction?(call: StoreCall): Promise<void>
   /** Absent if the client cannot open a connection of its own for notifications. */
   listen?(channel: string, events: NotificationEvents, call: StoreCall): Promise<Notifications>
+  /** Absent if the client cannot open a connection of its own. */
+  readonly openSession?: OpenSession
 }

@@ -1,13 +1,15 @@
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { untilAborted } from '@leasehold/core/store-kit'
 import { sqlStateOf } from '../failure-of.js'
-import type { ClientAdapter, NotificationEvents, Notifications } from './connection.js'
+import type { ClientAdapter, NotificationEvents, Notifications, OpenSession } from './connection.js'
 import type { PgClient, PgPool, PgPoolClient } from './postgres-client.js'
 
 /** A client that the adapter creates as the pool does. */
 interface OwnClient extends PgClient {
   connect(): Promise<unknown>
   end(): Promise<unknown>
+  readonly processID?: number | null
+  unref?(): void
 }
 
 /** Each statement takes a connection from the pool and gives it back; a broken, silent or read-only one leaves the pool. */
@@ -53,9 +55,14 @@ export function pgPoolAdapter(pool: PgPool): ClientAdapter {
     run: (text, call) => runOn([text], call),
     tryTransaction: async (call) => void (await runOn(['begin', 'rollback'], call)),
     ...('options' in pool && 'Client' in pool && typeof pool.Client === 'function'
-      ? { listen: listenOver(() => new (pool.Client as new (options: unknown) => OwnClient)(pool.options)) }
+      ? ownConnections(() => new (pool.Client as new (options: unknown) => OwnClient)(pool.options))
       : {}),
   }
+}
+
+/** The connections that are not of the pool. */
+function ownConnections(create: () => OwnClient): Pick<ClientAdapter, 'listen' | 'openSession'> {
+  return { listen: listenOver(create), openSession: sessionOver(create) }
 }
 
 /**
@@ -144,6 +151,42 @@ function listenOver(create: () => OwnClient): NonNullable<ClientAdapter['listen'
       throw error
     }
     return { ping: () => client.query('select 1'), close }
+  }
+}
+
+function sessionOver(create: () => OwnClient): OpenSession {
+  return async (call) => {
+    const client = create()
+    let isOver = false
+    const end = (): void => {
+      if (isOver) return
+      isOver = true
+      client.end().catch(() => {})
+      streamOf(client)?.destroy()
+    }
+    client.on('error', end)
+    client.on('end', end)
+    try {
+      await untilAborted(client.connect(), call)
+    } catch (error) {
+      end()
+      throw error
+    }
+    // A lease that is held does not keep the process alive.
+    client.unref?.()
+    let last: Promise<unknown> = Promise.resolve()
+    return {
+      pid: client.processID ?? undefined,
+      get isOver() {
+        return isOver
+      },
+      run: (text) => {
+        const answered = last.then(() => client.query(text))
+        last = answered.catch(() => {})
+        return answered.then(({ rows }) => rows)
+      },
+      close: end,
+    }
   }
 }
 

@@ -1,5 +1,5 @@
-import { describe, expect, it } from 'vitest'
 import { type Holding, violations } from '@leasehold/testing/fleet'
+import { describe, expect, it } from 'vitest'
 
 function holding(owner: string, token: bigint, from: number, to: number, name = 'job'): Holding {
   return { name, owner, token, from, to }
