@@ -93,6 +93,15 @@ describePostgres('a store with compat', () => {
     )
   })
 
+  it('grants nothing while an old process has the lock: each grant given back would wake the next waiter', async () => {
+    await play(async ({ scene, store, tryOld, freeOld }) => {
+      expect(await tryOld()).toBe(true)
+      expect(await store.acquire(claimOf('g'), never)).toMatchObject({ granted: false })
+      expect(await scene.store(server).read('job', never)).toBeUndefined()
+      await freeOld()
+    })
+  })
+
   it('holds the lock once for a claim that is repeated', async () => {
     await play(async ({ store, tryOld }) => {
       const grant = await granted(store, 'g')

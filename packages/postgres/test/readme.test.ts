@@ -10,6 +10,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { storeBehindPgBouncer } from './readme/behind-pgbouncer.js'
 import { closeMonth } from './readme/close-month.js'
 import { payFive } from './readme/in-sql.js'
+import { closeBooks } from './readme/move-from-advisory-locks.js'
 import { payOut as payOutByPg } from './readme/pay-out.js'
 import { payOut as payOutByDrizzle } from './readme/with-drizzle.js'
 import { payOut as payOutByKysely } from './readme/with-kysely.js'
@@ -42,6 +43,16 @@ describePostgres('the examples of the documents', () => {
       isDone = true
     })
     expect(isDone).toBe(true)
+  })
+
+  it('holds an advisory lock beside the lease', async () => {
+    const locks = "select objid::int as key from pg_locks where locktype = 'advisory' and objid = 4711"
+    let during: unknown[] = []
+    await closeBooks(pool, async () => {
+      during = (await pool.query(locks)).rows
+    })
+    expect(during).toEqual([{ key: 4711 }])
+    expect((await pool.query(locks)).rows).toEqual([])
   })
 
   it('takes a way of its own for notifications', async () => {

@@ -201,7 +201,7 @@ export class LeaseOperations {
         return error as Error
       }
     })
-    const sent = named.filter((request) => !(request instanceof Error))
+    const sent = named.filter((request): request is Request<RenewOutcome> => !(request instanceof Error))
     const outcomes = (await this.#queue.runMany(sent, call)).values()
     return named.map((request) =>
       request instanceof Error ? request : (outcomes.next().value as RenewOutcome | Error),

@@ -1,7 +1,7 @@
 import { temporaryFolder } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { expect, it } from 'vitest'
-import { rollOut } from './support/rolling-deployment.js'
+import { replaceProcesses } from './support/rolling-deployment.js'
 import { Scene } from './support/scene.js'
 
 const ROUNDS = 10
@@ -12,7 +12,7 @@ describeRedis('five processes of redlock that are replaced one by one, with kill
       const { port } = await scene.server()
       const folder = temporaryFolder(test)
       for (let round = 1; round <= ROUNDS; round += 1) {
-        const { violations } = await rollOut(folder, { port, library: 'redlock', key: `orders-${round}` })
+        const { violations } = await replaceProcesses(folder, { port, library: 'redlock', name: `orders-${round}` })
         expect(violations).toEqual([])
       }
     })

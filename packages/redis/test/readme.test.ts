@@ -1,10 +1,12 @@
 import { LeaseLostError } from '@leasehold/core'
+import { AbortableCall } from '@leasehold/core/store'
 import { RedisGuard } from '@leasehold/redis'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bookSeat } from './readme/book-seat.js'
+import { sendInvoices, storeForLocks } from './readme/move-from-redlock.js'
 import { provideLeases } from './readme/own-client.js'
 import { rebuildOnce } from './readme/rebuild-index.js'
 import { RedisSentinel } from './support/redis-sentinel.js'
@@ -35,6 +37,21 @@ describeRedis('the examples of the documents', () => {
     expect(await bookSeat(guard, 5n, 'LH1', '12A')).toBe(false)
     await expect(bookSeat(guard, 4n, 'LH1', '12B')).rejects.toBeInstanceOf(LeaseLostError)
     expect(await server.command('SMEMBERS', 'seats:LH1')).toEqual(['12A'])
+    redis.disconnect()
+  })
+
+  it('holds the key of redlock beside the lease', async () => {
+    const redis = new Redis(server.url)
+    let keys: unknown
+    await sendInvoices(redis, async () => {
+      keys = await server.command('KEYS', '*invoices*')
+    })
+    expect((keys as string[]).sort()).toEqual(['invoices', 'leasehold:{invoices}'])
+    expect(await server.command('EXISTS', 'invoices')).toBe(0)
+    const store = storeForLocks(redis)
+    await store.acquire({ name: '7', owner: 'anna', grantId: 'g', ttl: 10_000 }, new AbortableCall())
+    expect(await server.command('GET', 'locks:7')).toBe('g')
+    await store.close()
     redis.disconnect()
   })
 

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { OldRedisLibrary } from '@leasehold/redis'
 import { RedisServer } from '@leasehold/testing/redis-server'
-import { rollOut } from './rolling-deployment.js'
+import { replaceProcesses } from './rolling-deployment.js'
 
 const [library = 'redlock', rounds = '100', semaphorePath] = process.argv.slice(2)
 const server = await RedisServer.start()
@@ -18,8 +18,8 @@ let byOld = 0
 let byNew = 0
 try {
   for (let round = 1; round <= Number(rounds); round += 1) {
-    const task = { port: server.port, library: library as OldRedisLibrary, key: `orders-${round}`, semaphorePath }
-    const { violations, heldByOld, heldByNew } = await rollOut(folder, task)
+    const task = { port: server.port, library: library as OldRedisLibrary, name: `orders-${round}`, semaphorePath }
+    const { violations, heldByOld, heldByNew } = await replaceProcesses(folder, task)
     found += violations.length
     byOld += heldByOld
     byNew += heldByNew

@@ -2,46 +2,37 @@
  * A process of its own that contends for one lock until it is killed, by an old library or by a lease with `compat`:
  * `old-and-new.ts <task as JSON>`. It releases and ends on SIGTERM.
  */
-
 import { createRequire } from 'node:module'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { createLease } from '@leasehold/core'
-import { machineTime } from '@leasehold/core/store-kit'
-import { RedisLeaseStore } from '@leasehold/redis'
+import { createLease, systemClock } from '@leasehold/core'
+import { wallTime } from '@leasehold/core/store-kit'
+import { type OldRedisLibrary, RedisLeaseStore } from '@leasehold/redis'
+import { contend, reportHolding } from '@leasehold/testing/contention'
 import { silentLogger } from '@leasehold/testing/silent-logger'
 import { Redis } from 'ioredis'
 import Redlock from 'redlock'
-import type { OldAndNewTask } from './rolling-deployment.js'
 
-const { port, owner, library, isOld, key, ttl, work, pause, semaphorePath } = JSON.parse(process.argv[2] ?? '') as OldAndNewTask
-// It must not outlive its parent.
-process.stdin.on('end', () => process.exit()).resume()
-let isLeaving = false
-process.once('SIGTERM', () => {
-  isLeaving = true
-})
+/** The task of one process. */
+export interface OldAndNewTask {
+  readonly port: number
+  readonly owner: string
+  readonly library: OldRedisLibrary
+  /** Whether it uses the library; otherwise it uses a lease with `compat`. */
+  readonly isOld: boolean
+  /** What the library calls the lock, and the name of the lease. */
+  readonly name: string
+  readonly ttl: number
+  readonly work: number
+  readonly pause: number
+  /** Where redis-semaphore is, because it is not among the dependencies. */
+  readonly semaphorePath?: string | undefined
+}
+
+const { port, owner, library, isOld, name, ttl, work, pause, semaphorePath } = JSON.parse(
+  process.argv[2] ?? '',
+) as OldAndNewTask
 
 const client = new Redis(port, { maxRetriesPerRequest: 1 })
 client.on('error', () => {})
-
-/** Looks often whether it holds, and says since when and until when it did. */
-async function report(holds: () => boolean, token?: bigint): Promise<void> {
-  if (!holds()) return
-  const from = machineTime()
-  for (let saidAt = 0; ; ) {
-    // Before the look: at some later instant it still held.
-    const to = machineTime()
-    if (!holds()) return
-    const isDone = to - from > work
-    if (isDone || to - saidAt > 20) {
-      const said = { name: key, owner, ...(token !== undefined && { token: String(token) }), from, to }
-      process.stdout.write(`${JSON.stringify(said)}\n`)
-      saidAt = to
-    }
-    if (isDone) return
-    await sleep(2)
-  }
-}
 
 type Turn = () => Promise<void>
 
@@ -50,14 +41,21 @@ function byRedlock(): Turn {
   const redlock = new Redlock([client], { retryCount: -1, retryDelay: 20, retryJitter: 10 })
   redlock.on('error', () => {})
   return async () => {
-    let lock = await redlock.acquire([key], ttl)
-    const extending = setInterval(async () => {
-      lock = await lock.extend(ttl).catch(() => lock)
-    }, ttl / 3)
+    let lock = await redlock.acquire([name], ttl)
+    let isOver = false
+    let cancel = (): void => {}
+    const extendLater = (): void => {
+      cancel = systemClock.schedule(ttl / 3, async () => {
+        lock = await lock.extend(ttl).catch(() => lock)
+        if (!isOver) extendLater()
+      })
+    }
+    extendLater()
     try {
-      await report(() => Date.now() < lock.expiration)
+      await reportHolding({ name, owner, work }, () => wallTime() < lock.expiration)
     } finally {
-      clearInterval(extending)
+      isOver = true
+      cancel()
       await lock.release()
     }
   }
@@ -75,10 +73,10 @@ function byRedisSemaphore(): Turn {
   const { Mutex } = createRequire(import.meta.url)(semaphorePath ?? 'redis-semaphore') as { Mutex: MutexClass }
   return async () => {
     const options = { lockTimeout: ttl, acquireTimeout: 60_000, retryInterval: 20, onLockLost: () => {} }
-    const mutex = new Mutex(client, key, options)
+    const mutex = new Mutex(client, name, options)
     await mutex.acquire()
     try {
-      await report(() => mutex.isAcquired)
+      await reportHolding({ name, owner, work }, () => mutex.isAcquired)
     } finally {
       await mutex.release()
     }
@@ -86,9 +84,10 @@ function byRedisSemaphore(): Turn {
 }
 
 function byLease(): Turn {
-  const times = { heartbeatTimeout: ttl, heartbeatInterval: ttl / 8, operationTimeout: ttl / 2 }
-  const lease = createLease(new RedisLeaseStore(client, { compat: library }), key, {
-    ...times,
+  const lease = createLease(new RedisLeaseStore(client, { compat: library }), name, {
+    heartbeatTimeout: ttl,
+    heartbeatInterval: ttl / 8,
+    operationTimeout: ttl / 2,
     owner,
     logger: silentLogger,
   })
@@ -96,16 +95,9 @@ function byLease(): Turn {
   return async () => {
     if (!(await lease.acquire({ wait: 60_000 }))) return
     const token = lease.fencingToken
-    await report(() => lease.checkLease() && lease.fencingToken === token, token)
+    await reportHolding({ name, owner, work }, () => lease.checkLease() && lease.fencingToken === token, token)
     await lease.release()
   }
 }
 
-const turn = isOld ? (library === 'redlock' ? byRedlock() : byRedisSemaphore()) : byLease()
-process.stdout.write('contends\n')
-// The pause lets those in that ask now and then: a lease passes from one waiter to the next at once.
-while (!isLeaving) {
-  await turn().catch(() => {})
-  await sleep(pause)
-}
-process.exit()
+await contend(isOld ? (library === 'redlock' ? byRedlock() : byRedisSemaphore()) : byLease(), pause)
