@@ -22,6 +22,7 @@ const servers = [
   'packages/redis/test/{access,blocked-loop,clients,cluster,cluster-laws,failover,failures,faults,heartbeat-thread}.test.ts',
   'packages/redis/test/{laws,listing,proxy,servers,time-limits,transport,valkey-laws,waiting}.test.ts',
   'packages/redis/test/{access,blocked-loop,clients,cluster,cluster-laws,compat,compat-fleet,failover,failures,faults,heartbeat-thread}.test.ts',
+  'packages/redis/test/{access,blocked-loop,clients,cluster,cluster-laws,compat,compat-fleet,compat-laws,failover,failures,faults,heartbeat-thread}.test.ts',
   'packages/redis/test/{laws,listing,proxy,servers,time-limits,transport,waiting}.test.ts',
   'packages/redis-quorum/test/{laws,rough-weather,servers}.test.ts',
   'packages/{azure-blob,consul,etcd,kubernetes,postgres}/test/**/*.test.ts',

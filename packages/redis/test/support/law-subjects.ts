@@ -28,24 +28,26 @@ export const partitionLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) =
 export const restartLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('restart'))
 
 /** Stores on one server, which trials share. */
-export function onServer(library: Library, server: () => RedisServer): StoreSubject {
+export function onServer(library: Library, server: () => RedisServer, isWithOldKeys = false): StoreSubject {
   let client: RedisClient | undefined
   return {
-    name: `redis, by ${library.name}`,
+    name: `redis, by ${library.name}${isWithOldKeys ? ', with compat' : ''}`,
     time: 'real',
     ttl: TTL,
     clients: true,
     serverTime: true,
     start: () => {
       const prefix = `${randomUUID()}:`
+      const oldKey = (name: string) => `old:${prefix}${name}`
+      const compat = isWithOldKeys ? { library: 'redlock' as const, key: oldKey } : undefined
       let count = 0
       return {
         open: () => {
           client ??= library.server(server())
           count += 1
-          return connected(new RedisLeaseStore(client, { prefix }), count)
+          return connected(new RedisLeaseStore(client, { prefix, compat }), count)
         },
-        delete: (name) => server().command('DEL', `${prefix}{${name}}`),
+        delete: (name) => server().command('DEL', `${prefix}{${name}}`, oldKey(name)),
         copy: async (name) => {
           const [key, copy] = [`${prefix}{${name}}`, `copy:${prefix}{${name}}`]
           await server().command('COPY', key, copy)
