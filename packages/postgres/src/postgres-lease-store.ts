@@ -191,13 +191,16 @@ export class PostgresLeaseStore implements LeaseStore {
   }
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    const { name, grantId, fencingToken } = grant
     this.#checks.grant(grant, call, metadata)
-    if (this.#compat !== undefined) {
-      const [kept] = await this.#compat.renew([grant], call)
-      if (kept === undefined || kept instanceof Error) throw kept
-      if (!kept.renewed) return kept
-    }
+    if (this.#compat === undefined) return await this.#change(grant, metadata, call)
+    const change = async () => [await this.#change(grant, metadata, call)]
+    const [outcome] = await this.#compat.renew([grant], call, change)
+    if (outcome === undefined || outcome instanceof Error) throw outcome
+    return outcome
+  }
+
+  async #change(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
+    const { name, grantId, fencingToken } = grant
     const args = [toColumn(name), toColumn(grantId), JSON.stringify(metadata), String(fencingToken)]
     const toOutcome = (answer: unknown) => renewOutcome(answer as RenewAnswer)
     const outcome = await this.#run('update', name, args, call, toOutcome, { isRepeated: isBusy })

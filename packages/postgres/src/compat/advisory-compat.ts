@@ -14,8 +14,6 @@ export interface LeasesAlone {
   read(name: string, call: StoreCall): Promise<LeaseRecord | undefined>
 }
 
-const DELETED: RenewOutcome = { renewed: false, reason: 'deleted' }
-
 /**
  * Holds an advisory lock beside each lease, while processes that use only the lock are being replaced.
  *
@@ -62,10 +60,14 @@ export class AdvisoryCompat {
   }
 
   /** A lease whose lock is lost ends: an old process may have the lock. */
-  async renew(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
+  async renew(
+    grants: readonly Grant[],
+    call: StoreCall,
+    renew = this.#leases.renew,
+  ): Promise<readonly (RenewOutcome | Error)[]> {
     await this.#about('renew', grants[0]?.name ?? '', call, () => this.#session.confirm(call))
     const kept = grants.filter(({ grantId }) => this.#session.isHeld(grantId))
-    const outcomes = (kept.length === 0 ? [] : await this.#leases.renew(kept, call)).values()
+    const outcomes = (kept.length === 0 ? [] : await renew(kept, call)).values()
     return await Promise.all(
       grants.map(async (grant) => {
         if (!kept.includes(grant)) return await this.#lost(grant, call)
@@ -104,10 +106,13 @@ export class AdvisoryCompat {
     return Promise.all([this.#leases.read(name, call), looking])
   }
 
+  /** Frees the lease, if nobody else has it. */
   async #lost(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
     await this.#session.unlock(grant.grantId).catch(() => {})
-    await this.#leases.release(grant, call)
-    return DELETED
+    const outcome = await this.#leases.release(grant, call)
+    if (outcome.released) return { renewed: false, reason: 'deleted' }
+    const { holder } = outcome
+    return holder === undefined ? { renewed: false, reason: 'expired' } : { renewed: false, reason: 'taken', holder }
   }
 
   async #about<T>(operation: string, name: string, call: StoreCall, work: () => Promise<T>): Promise<T> {

@@ -1,0 +1,32 @@
+import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { PostgresServer } from '@leasehold/testing/postgres-server'
+import { storeLaws } from '@leasehold/testkit'
+import { describeStoreLaws } from '@leasehold/testkit/vitest'
+import { afterAll, beforeAll } from 'vitest'
+import { pool } from './support/libraries.js'
+import { storesOver } from './support/store-subject.js'
+
+/**
+ * An advisory lock belongs to one session. So a lease with one cannot be passed on, and after a break the lock is free with
+ * the next heartbeat of the holder.
+ */
+const laws = storeLaws.filter(
+  ({ needs, name }) => !needs.includes('change') && name !== 'with a period of 0 frees the name at once',
+)
+
+describePostgres('one server, with advisory locks:', () => {
+  let server: PostgresServer
+
+  beforeAll(async () => {
+    server = await PostgresServer.start({ settings: { max_connections: 400 } })
+  })
+
+  const subject = storesOver(pool, () => server, { compat: 'pg-advisory-lock' })
+
+  afterAll(async () => {
+    await subject.end()
+    await server.stop()
+  })
+
+  describeStoreLaws(subject, laws)
+})
