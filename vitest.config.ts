@@ -20,14 +20,11 @@ const clusters = ['packages/{etcd,consul}/test/chaos/**/*.test.ts']
 /** The stores on real servers, which the tests start, kill, stop and cut off, and the recipes over these stores. */
 const servers = [
   'packages/redis/test/{access,blocked-loop,clients,cluster,cluster-laws,failover,failures,faults,heartbeat-thread}.test.ts',
+  'packages/redis/test/{compat,compat-fleet,compat-laws}.test.ts',
   'packages/redis/test/{laws,listing,proxy,servers,time-limits,transport,valkey-laws,waiting}.test.ts',
-  'packages/redis/test/{access,blocked-loop,clients,cluster,cluster-laws,compat,compat-fleet,failover,failures,faults,heartbeat-thread}.test.ts',
-  'packages/redis/test/{access,blocked-loop,clients,cluster,cluster-laws,compat,compat-fleet,compat-laws,failover,failures,faults,heartbeat-thread}.test.ts',
-  'packages/redis/test/{laws,listing,proxy,servers,time-limits,transport,waiting}.test.ts',
-  'packages/redis-quorum/test/{laws,rough-weather,servers}.test.ts',
+  'packages/redis-quorum/test/{compat,laws,rough-weather,servers}.test.ts',
   'packages/{azure-blob,consul,etcd,kubernetes,postgres}/test/**/*.test.ts',
-  'packages/{node-cron,opentelemetry}/test/redis.test.ts',
-  'packages/{nestjs,opentelemetry}/test/redis.test.ts',
+  'packages/{nestjs,node-cron,opentelemetry}/test/redis.test.ts',
   'packages/recipes/test/servers/*.test.ts',
   'packages/opentelemetry/test/prometheus/*.test.ts',
   'examples/{azure-blob,consul,container-migration,etcd,kubernetes,postgres}/test/**/*.test.ts',

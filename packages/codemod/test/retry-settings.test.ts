@@ -1,4 +1,3 @@
-// @ts-expect-error: the package does not lead the compiler to its types.
 import Redlock from 'redlock'
 import ts from 'typescript'
 import { expect, test } from 'vitest'

@@ -4,7 +4,7 @@ import { ApplicationLeases } from './application-leases.js'
 import type { LeaseholdModuleOptions } from './leasehold-options.js'
 import { Leases } from './leases.js'
 
-interface Extras {
+export interface LeaseholdModuleExtras {
   /** Whether all modules of the application can inject the leases without importing this module; `true` unless given. */
   readonly isGlobal?: boolean
 }
@@ -13,16 +13,17 @@ interface Extras {
 class LeasesModule {}
 Module({})(LeasesModule)
 
-const { ConfigurableModuleClass, MODULE_OPTIONS_TOKEN } = new ConfigurableModuleBuilder<LeaseholdModuleOptions>({
-  moduleName: 'Leasehold',
-})
+const built = new ConfigurableModuleBuilder<LeaseholdModuleOptions>({ moduleName: 'Leasehold' })
   .setClassMethodName('forRoot')
   .setFactoryMethodName('createLeaseholdOptions')
-  .setExtras<Extras>({ isGlobal: true }, aroundLeases)
+  .setExtras<LeaseholdModuleExtras>({ isGlobal: true }, aroundLeases)
   .build()
 
 /** The token of the options of the module. Tests override the provider. */
-export const LEASEHOLD_OPTIONS: string | symbol = MODULE_OPTIONS_TOKEN
+export const LEASEHOLD_OPTIONS: string | symbol = built.MODULE_OPTIONS_TOKEN
+
+/** The base of `LeaseholdModule`, as Nest's builder makes it: with `forRoot` and `forRootAsync`. */
+export const ConfigurableModuleClass = built.ConfigurableModuleClass
 
 /**
  * Leases for an application. `forRoot({ store, guardCron: true })` makes the `@Cron` methods of the application run on one of
@@ -37,7 +38,7 @@ Module({})(LeaseholdModule)
  */
 function aroundLeases(
   { module, imports = [], providers = [], ...others }: DynamicModule,
-  { isGlobal }: Extras,
+  { isGlobal }: LeaseholdModuleExtras,
 ): DynamicModule {
   const leases = { provide: Leases, useFactory: (options: LeaseholdModuleOptions) => new Leases(options) }
   const inner: DynamicModule = {
@@ -45,7 +46,7 @@ function aroundLeases(
     module: LeasesModule,
     global: isGlobal ?? true,
     imports,
-    providers: [...providers, { ...leases, inject: [MODULE_OPTIONS_TOKEN] }],
+    providers: [...providers, { ...leases, inject: [LEASEHOLD_OPTIONS] }],
     exports: [Leases],
   }
   const application = {

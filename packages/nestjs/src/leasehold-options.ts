@@ -11,7 +11,7 @@ import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import type { ScheduleOptions } from '@leasehold/recipes'
 
 /** The options of leases that the module passes on to all that it makes. */
-type SharedLeaseOptions = Omit<CreateLeaseOptions, 'maxHold' | 'parent' | 'recorder'>
+export type SharedLeaseOptions = Omit<CreateLeaseOptions, 'maxHold' | 'parent' | 'recorder'>
 
 /** The options of each schedule that `guardCron` makes of a `@Cron` method: see `ScheduleOptions`. */
 export type GuardCronOptions = Pick<ScheduleOptions, 'missed' | 'atMostFor' | 'atLeastFor'>

@@ -2,8 +2,11 @@ import { checkOptionNames } from '@leasehold/core/store-kit'
 import { hashTag, keySlot } from '../client/key-slot.js'
 import { misconfigured } from '../redis-options.js'
 
+/** A library whose lock is a key of Redis with the id of the holder as its value, and the ttl as its expiry. */
+export type OldRedisLibrary = 'redlock' | 'redis-semaphore' | 'shedlock-redis'
+
 /** How each library names its key unless it is told otherwise. */
-const DEFAULT_KEYS = {
+const DEFAULT_KEYS: Readonly<Record<OldRedisLibrary, (leaseName: string) => string>> = {
   // Of redlock 5: the resource itself.
   redlock: (leaseName: string) => leaseName,
   // Of redis-semaphore 5: class Mutex, and RedlockMutex.
@@ -11,9 +14,6 @@ const DEFAULT_KEYS = {
   // Of ShedLock 7: its RedisLockProvider with the environment and the prefix that it has unless others are given.
   'shedlock-redis': (leaseName: string) => `job-lock:default:${leaseName}`,
 }
-
-/** A library whose lock is a key of Redis with the id of the holder as its value, and the ttl as its expiry. */
-export type OldRedisLibrary = keyof typeof DEFAULT_KEYS
 
 /** The lock that other processes use while they are replaced. */
 export interface RedisCompat {
