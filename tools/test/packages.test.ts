@@ -36,8 +36,8 @@ describe.each(packages())('package $id', ({ id, folder, manifest }) => {
     expect(readFileSync(join(folder, 'LICENSE'), 'utf8')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'))
   })
 
-  it('has a committed report of its API, unless it is a program', () => {
-    expect(existsSync(join(folder, `${id}.api.md`))).toBe(manifest.bin === undefined)
+  it('has a committed report of its API, if it has one', () => {
+    expect(existsSync(join(folder, `${id}.api.md`))).toBe(manifest.exports?.['.'] !== undefined)
   })
 
   it('declares exactly the dependencies that it imports, but those in its bundle, and optional peers that users pass in', () => {

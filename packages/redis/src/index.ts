@@ -8,7 +8,7 @@ export type {
   NodeRedisSentinelClient,
   RedisClient,
 } from './client/redis-client.js'
-export type { OldRedisLibrary, RedisCompat } from './compat/old-lock.js'
+export type { OldRedisLibrary, RedisCompat } from './compat/redis-compat.js'
 export { type FencedCommand, type FencedScript, RedisGuard } from './redis-guard.js'
 export { redisLease } from './redis-lease.js'
 export { RedisLeaseStore } from './redis-lease-store.js'

@@ -1,6 +1,6 @@
 import type { Clock } from '@leasehold/core'
 import { checkOptionNames, misconfiguredFor, type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
-import type { OldRedisLibrary, RedisCompat } from './compat/old-lock.js'
+import type { OldRedisLibrary, RedisCompat } from './compat/redis-compat.js'
 
 export const misconfigured = misconfiguredFor('redis')
 

@@ -1,4 +1,4 @@
-import type { OldRedisLibrary } from './old-lock.js'
+import type { OldRedisLibrary } from './redis-compat.js'
 
 /**
  * The operations of a store that holds the key of another lock together with the lease. Lease and key change in one script,

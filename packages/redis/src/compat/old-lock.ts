@@ -1,9 +1,7 @@
 import { checkOptionNames } from '@leasehold/core/store-kit'
 import { hashTag, keySlot } from '../client/key-slot.js'
 import { misconfigured } from '../redis-options.js'
-
-/** A library whose lock is a key of Redis with the id of the holder as its value, and the ttl as its expiry. */
-export type OldRedisLibrary = 'redlock' | 'redis-semaphore' | 'shedlock-redis'
+import type { OldRedisLibrary, RedisCompat } from './redis-compat.js'
 
 /** How each library names its key unless it is told otherwise. */
 const DEFAULT_KEYS: Readonly<Record<OldRedisLibrary, (leaseName: string) => string>> = {
@@ -13,13 +11,6 @@ const DEFAULT_KEYS: Readonly<Record<OldRedisLibrary, (leaseName: string) => stri
   'redis-semaphore': (leaseName: string) => `mutex:${leaseName}`,
   // Of ShedLock 7: its RedisLockProvider with the environment and the prefix that it has unless others are given.
   'shedlock-redis': (leaseName: string) => `job-lock:default:${leaseName}`,
-}
-
-/** The lock that other processes use while they are replaced. */
-export interface RedisCompat {
-  readonly library: OldRedisLibrary
-  /** The key that the library uses for what this lease protects, without the `keyPrefix` of ioredis. */
-  readonly key?: ((leaseName: string) => string) | undefined
 }
 
 /** The keys of the lock that a store holds beside its leases. */
