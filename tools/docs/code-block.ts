@@ -29,6 +29,16 @@ export function codeBlocks(page: string): CodeBlock[] {
   return blocks
 }
 
+/** The sources in comments that have no block below them, with their lines, counted from 1. */
+export function sourcesWithoutBlock(page: string): { readonly source: string; readonly line: number }[] {
+  const lines = proseOf(page).split('\n')
+  return lines.flatMap((text, index) => {
+    const source = SOURCE.exec(text)?.groups?.source
+    const below = lines[index + 1]?.trim() === '' ? lines[index + 2] : lines[index + 1]
+    return source === undefined || FENCE.test(below ?? '') ? [] : [{ source, line: index + 1 }]
+  })
+}
+
 /** The page with empty lines in place of its code. */
 export function proseOf(page: string): string {
   const lines = page.split('\n')

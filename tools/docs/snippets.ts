@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { root } from '../workspaces.js'
-import { type CodeBlock, codeBlocks } from './code-block.js'
+import { type CodeBlock, codeBlocks, sourcesWithoutBlock } from './code-block.js'
 import { regionOf } from './region.js'
 
 /** The languages whose blocks need a source. */
@@ -9,10 +9,14 @@ const SOURCED = new Set(['ts', 'typescript', 'mts', 'js', 'javascript', 'mjs'])
 
 /** The faults of the snippets of a page, one text for each. */
 export function snippetFaults(page: string): string[] {
-  return codeBlocks(page).flatMap((block) => {
+  const lonely = sourcesWithoutBlock(page).map(
+    ({ source, line }) => `line ${line}: ${source} has no code block below it`,
+  )
+  const faults = codeBlocks(page).flatMap((block) => {
     const fault = faultOf(block)
     return fault === undefined ? [] : [`line ${block.start}: ${fault}`]
   })
+  return [...lonely, ...faults]
 }
 
 /** The page with every snippet replaced by its source. Throws if a source is missing. */
@@ -29,6 +33,7 @@ function faultOf({ language, source, code }: CodeBlock): string | undefined {
   if (source === undefined) {
     return SOURCED.has(language) ? 'the code has no source; add <!-- from: path#region -->' : undefined
   }
+  if (/\.[cm]?[jt]s(#|$)/.test(source) && !SOURCED.has(language)) return `${source} is no ${language || 'text'}`
   try {
     return snippet(source) === code ? undefined : `differs from ${source}; run "npm run docs:update"`
   } catch (error) {

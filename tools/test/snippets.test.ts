@@ -47,6 +47,13 @@ describe('the snippets of a page', () => {
     expect(snippetFaults('```sh\nnpm install\n```')).toEqual([])
   })
 
+  it('are wrong when no code is below the name of a source, or code of another language', () => {
+    const lonely = `<!-- from: ${SOURCE}#inner -->\n\nText.`
+    expect(snippetFaults(lonely)).toEqual([`line 1: ${SOURCE}#inner has no code block below it`])
+    const other = `<!-- from: ${SOURCE}#inner -->\n\n\`\`\`sh\nnpm install\n\`\`\``
+    expect(snippetFaults(other)).toEqual([`line 3: ${SOURCE}#inner is no sh`])
+  })
+
   it('are wrong when their source is missing', () => {
     expect(snippetFaults(page('tools/none.ts#x', ''))).toEqual(['line 4: tools/none.ts#x: no such file'])
     expect(snippetFaults(page(`${SOURCE}#none`, ''))).toEqual([`line 4: ${SOURCE}#none: no region "none"`])
