@@ -14,14 +14,14 @@ export class OwnPoolStore extends PostgresLeaseStore {
   readonly #pools: readonly pg.Pool[]
 
   constructor(options: PostgresOptions, { clock, random }: Pick<OpenContext, 'clock' | 'random'>) {
-    const { url, listen = true, listenUrl, schema, table, poolSize = POOL_SIZE } = options
+    const { url, listen = true, listenUrl, schema, table, compat, poolSize = POOL_SIZE } = options
     if (!(Number.isInteger(poolSize) && poolSize >= 1))
       throw misconfigured(`pool-size must be 1 or more, not ${poolSize}`)
     if (!listen && listenUrl !== undefined) throw misconfigured('listen-url needs listen = on: remove one of them')
     const pool = openPool('url', url, options, poolSize)
     // This pool opens no connection: the store only takes its settings.
     const listening = listenUrl === undefined ? undefined : openPool('listen-url', listenUrl, options, 1)
-    super(pool, { schema, table, clock, random, listen: listen && (listening ?? pool) })
+    super(pool, { schema, table, compat, clock, random, listen: listen && (listening ?? pool) })
     this.#pools = listening === undefined ? [pool] : [pool, listening]
   }
 

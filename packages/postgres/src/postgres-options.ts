@@ -33,6 +33,12 @@ export const postgresOptions = new ProviderOptions('postgres', {
     type: 'secret',
     description: 'The URL for the connection with LISTEN: of the server itself, where `url` leads to a PgBouncer.',
   },
+  compat: {
+    type: 'choice',
+    words: ['pg-advisory-lock'],
+    description:
+      'Holds an advisory lock with the `hashtext` of the name together with each lease, while processes that still use it are replaced.',
+  },
 })
 
 /** The options of a block, in the camel case of the code; absent options are `undefined`. */

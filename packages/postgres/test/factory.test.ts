@@ -55,6 +55,15 @@ describePostgres('a lease of a configuration', () => {
     await eventually('all connections have ended', async () => (await open()) === 0)
   })
 
+  it('is acquired with an advisory lock beside it', async () => {
+    const server = await startServer()
+    const pool = poolTo(server)
+    await migrate(pool)
+    await pool.end()
+    expect(await acquired({ url: server.url, compat: 'pg-advisory-lock' })).toBe(true)
+    expect(await server.query(`select from pg_locks where locktype = 'advisory' and granted`)).toHaveLength(1)
+  })
+
   it('reads the PG variables where there is no URL', async () => {
     const server = await startServer()
     const pool = poolTo(server)

@@ -8,7 +8,7 @@ import { redisQuorumOptions } from './redis-quorum-options.js'
  * store and its connections. Needs ioredis, which it loads at the first lease.
  */
 export const redisQuorumLease = providerFactory(redisQuorumOptions, async (options, { clock, random }) => {
-  const { urls = [], username, password, caFile, prefix, recordLife, probe } = options
+  const { urls = [], username, password, caFile, prefix, recordLife, probe, compat } = options
   const clients = await Promise.all(urls.map((url) => configuredClient({ url, username, password, caFile })))
-  return new RedisQuorumLeaseStore(clients, { prefix, recordLife, probe, clock, random })
+  return new RedisQuorumLeaseStore(clients, { prefix, recordLife, probe, compat, clock, random })
 })

@@ -1,7 +1,7 @@
 import { type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
 import { redisOptions } from '@leasehold/redis'
 
-const { username, password, caFile, prefix, recordLife, probe } = redisOptions.declarations
+const { username, password, caFile, prefix, recordLife, probe, compat } = redisOptions.declarations
 
 /** The options of a block with `lease-class = "@leasehold/redis-quorum"`. */
 export const redisQuorumOptions = new ProviderOptions('redis-quorum', {
@@ -16,6 +16,7 @@ export const redisQuorumOptions = new ProviderOptions('redis-quorum', {
   prefix,
   recordLife,
   probe,
+  compat,
 })
 
 /** The options of a block, in the camel case of the code; absent options are `undefined`. Durations are milliseconds. */

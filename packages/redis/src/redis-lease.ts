@@ -8,6 +8,6 @@ import { redisOptions } from './redis-options.js'
  * and its connections. Needs ioredis, which it loads at the first lease.
  */
 export const redisLease = providerFactory(redisOptions, async (options, { clock, random }) => {
-  const { prefix, recordLife, probe } = options
-  return new RedisLeaseStore(await configuredClient(options), { prefix, recordLife, probe, clock, random })
+  const { prefix, recordLife, probe, compat } = options
+  return new RedisLeaseStore(await configuredClient(options), { prefix, recordLife, probe, compat, clock, random })
 })

@@ -68,6 +68,12 @@ export const redisOptions = new ProviderOptions('redis', {
     description:
       'Whether the server is asked before the first grant if it can evict leases. An unfit server is refused with a `LeaseStoreUnfitError`.',
   },
+  compat: {
+    type: 'choice',
+    words: ['redlock', 'redis-semaphore', 'shedlock-redis'],
+    description:
+      'The library of a lock whose key the store holds together with each lease, while processes that still use it are replaced.',
+  },
 })
 
 /** The options of a block, in the camel case of the code; absent options are `undefined`. Durations are milliseconds. */

@@ -46,6 +46,13 @@ describeRedis('a lease of a configuration', () => {
       expect(await acquired({ url, probe: 'off' })).toBe(true)
     })
 
+    it('with the key of another library beside it', async ({ expect }) => {
+      const server = await startServer()
+      expect(await acquired({ url: server.url, compat: 'redis-semaphore' }, 'report')).toBe(true)
+      expect(await server.command('EXISTS', 'mutex:report')).toBe(1)
+      await expect(acquired({ url: server.url, compat: 'redlok' })).rejects.toBeInstanceOf(LeaseConfigurationError)
+    })
+
     it('by a URL, all over one store', async ({ expect }) => {
       const server = await startServer()
       const provider = provide({ url: server.url, prefix: 'app:', 'record-life': '1d' })

@@ -19,6 +19,5 @@ declare module 'redlock' {
     acquire(resources: string[], duration: number): Promise<Lock>
   }
 
-  // biome-ignore lint/style/noDefaultExport: the package has one.
-  export { Redlock as default }
+  export = Redlock
 }
