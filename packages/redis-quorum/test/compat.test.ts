@@ -36,7 +36,9 @@ describeRedis('a store of a quorum with compat', () => {
     await expect(redlock.acquire(['job'], 1_000)).rejects.toThrow()
     for (const client of clients) await client.pexpire('job', 2_000)
     expect(await store.renew(grant, never)).toEqual({ renewed: true })
-    for (const client of clients) expect(await client.pttl('job')).toBeGreaterThan(2_000)
+    // The answer of a majority is enough for a renewal.
+    const renewed = (await Promise.all(clients.map((client) => client.pttl('job')))).filter((left) => left > 2_000)
+    expect(renewed.length).toBeGreaterThanOrEqual(2)
     expect(await store.release(grant, never)).toEqual({ released: true })
     expect(await valuesOf('job')).toEqual([null, null, null])
   })

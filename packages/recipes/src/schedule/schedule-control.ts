@@ -6,12 +6,12 @@ import {
   type LeaseStore,
   LeaseUnavailableError,
   type Metadata,
-  readLease,
 } from '@leasehold/core'
 import { checkFault, faultOfFunction, roomOf, shownValue } from '@leasehold/core/internal'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { checkOptionNames, type OptionNames, wallTime } from '@leasehold/core/store-kit'
 import { checkMetadataRoom } from '../metadata-room.js'
+import { readKnown } from '../read-known.js'
 import {
   type ControlState,
   controlFrom,
@@ -25,7 +25,7 @@ import {
 } from './control-record.js'
 import { fromMetadata, type ScheduleRecord } from './schedule-record.js'
 import { type ScheduleStatus, statusOf } from './schedule-status.js'
-import { instantOf, isTick, type Timetable, timetableOf } from './timetable.js'
+import { FOREIGN_PLAN, instantOf, isTick, type Timetable, timetableOf } from './timetable.js'
 
 /** The options of a `ScheduleControl`: durations in milliseconds. */
 export interface ScheduleControlOptions
@@ -160,11 +160,14 @@ export class ScheduleControl {
   /**
    * Asks for a run by hand: one instance runs the work once, also during a pause, as soon as no other run is in progress. The
    * timetable stays as it is. Resolves with the id of the request once that is recorded: the run comes later, and
-   * {@link ScheduleStatus} shows it. Rejects with a `LeaseConflictError` if 5 requests wait already, and as `pause()` does.
+   * {@link ScheduleStatus} shows it. Rejects with a `LeaseConflictError` if 5 requests wait already, with a
+   * `LeaseConfigurationError` if another scheduler, such as node-cron, decides when the job is due, and as `pause()` does.
    */
   async runNow(options: RunNowOptions = {}): Promise<string> {
     checkOptionNames<RunNowOptions>('runNow', options, { by: true }, this.#details)
     const by = this.#author(options.by)
+    const { plan } = await this.#readRecord()
+    if (plan === FOREIGN_PLAN) throw this.#notByHand()
     return await this.#change((state, token) => {
       const { requests } = state
       if (requests.length >= MOST_REQUESTS) {
@@ -174,6 +177,13 @@ export class ScheduleControl {
       const id = String(token)
       return [{ ...state, requests: [...requests, { id, by, at: shown(this.#wall()) }] }, id]
     })
+  }
+
+  #notByHand(): LeaseConfigurationError {
+    const message =
+      `another scheduler, such as node-cron, decides when '${this.#name}' is due, so that nobody would run it by hand: ` +
+      'call its work in your program'
+    return new LeaseConfigurationError(message, this.#details)
   }
 
   /**
@@ -290,7 +300,7 @@ export class ScheduleControl {
 
   async #read(name: string, keepAlive = true) {
     const { clock } = this.#options
-    return await readLease(this.#store, name, {
+    return await readKnown(this.#store, name, {
       timeout: this.#timeout,
       keepAlive,
       ...(clock === undefined ? {} : { clock }),

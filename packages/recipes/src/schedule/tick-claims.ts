@@ -32,6 +32,7 @@ import { controlOptionsOf, ScheduleControl } from './schedule-control.js'
 import { checkRunsRoom, runLeaseOptionsOf, type Tick } from './schedule-options.js'
 import { fromMetadata } from './schedule-record.js'
 import { isDecided, TickRunner } from './tick-runner.js'
+import { FOREIGN_PLAN } from './timetable.js'
 
 /** The options of `TickClaims`: durations in milliseconds. */
 export interface TickClaimsOptions extends Omit<RecipeOptions, 'name' | 'maxHold'> {
@@ -232,7 +233,7 @@ export class TickClaims extends Recipe {
         clock: this.clock,
         wall: () => this.#wall(),
         room: roomOf(this.#store.limits),
-        plan: undefined,
+        plan: FOREIGN_PLAN,
         report: this.report,
         isWanted: async ({ due }) => admitsTick(await this.#controlOf(name).look(), due),
         onStarted: () => {},

@@ -45,8 +45,8 @@ interface Surroundings {
   readonly wall: () => number
   /** How many bytes of metadata a record has room for; 0 where the store keeps none. */
   readonly room: number
-  /** The plan of the timetable, for the record; `undefined` if another program has the timetable. */
-  readonly plan: string | undefined
+  /** The plan of the timetable, for the record. */
+  readonly plan: string
   readonly report: (error: unknown, message: string) => void
   /** Asks the store whether operators want the job now. */
   readonly isWanted: (job: Job) => Promise<boolean>

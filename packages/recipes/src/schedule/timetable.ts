@@ -53,6 +53,9 @@ export function isTick(table: Timetable, instant: number): boolean {
   return table.latest(instant) === instant
 }
 
+/** The plan in the records of `TickClaims`: another scheduler, such as node-cron, has the timetable. */
+export const FOREIGN_PLAN = 'by another scheduler'
+
 /** The timetable that a record has as a text; `undefined` if it has none that is due after `now`. */
 export function timetableOf(plan: string | undefined, now: number): Timetable | undefined {
   const [, every, anchor] = /^every (\S+) ms from (\S+)$/.exec(plan ?? '') ?? []

@@ -21,7 +21,7 @@ export function changeOf({ fencingToken }: Pick<StoreLease, 'fencingToken'>): st
 
 /** The resize that is asked for now; `undefined` if there is none. Rejects where the store does not answer. */
 export async function readWish(turnstile: Turnstile, signal: AbortSignal): Promise<ResizeWish | undefined> {
-  const record = await turnstile.readRecord('resize', signal)
+  const record = await turnstile.readKnownRecord('resize', signal)
   if (!isLocked(record)) return undefined
   const count = countFrom(record.metadata?.permits)
   return count === undefined ? undefined : { count, change: changeOf(record) }

@@ -16,6 +16,7 @@ import {
 import { guardClock, leaseParts, logSafely } from '@leasehold/core/internal'
 import type { LeaseErrorDetails, StoreLeaseEnvironment } from '@leasehold/core/store'
 import { systemRandom } from '@leasehold/core/store-kit'
+import { readKnown } from '../read-known.js'
 import { leaseOptionsOf, type RecipeOptions } from '../recipe-options.js'
 import type { EntryRequest } from './entry.js'
 import {
@@ -105,15 +106,18 @@ export class Turnstile {
     return lease
   }
 
-  nameOf(key: SlotKey): string {
-    return `${this.name}/${key}`
+  nameOf(key?: SlotKey): string {
+    return key === undefined ? this.name : `${this.name}/${key}`
   }
 
   /** The record of the turnstile, or one beside it, at this moment. */
   readRecord(key?: SlotKey, signal?: AbortSignal): Promise<LeaseRecord | undefined> {
-    const { clock, store, timeouts } = this
-    const options = { timeout: timeouts.operationTimeout, clock, ...(signal === undefined ? {} : { signal }) }
-    return readLease(store, key === undefined ? this.name : this.nameOf(key), options)
+    return readLease(this.store, this.nameOf(key), this.#readOptions(signal))
+  }
+
+  /** As `readRecord`, with the metadata of the holder, which come a moment after its grant on some stores. */
+  readKnownRecord(key?: SlotKey, signal?: AbortSignal): Promise<LeaseRecord | undefined> {
+    return readKnown(this.store, this.nameOf(key), this.#readOptions(signal))
   }
 
   /** Takes the turnstile. An attempt without a wait gives up at once if the holder stays in the turnstile. */
@@ -150,7 +154,7 @@ export class Turnstile {
 
   /** The record as any instance can read it at this moment. */
   async look(signal: AbortSignal): Promise<TurnstileRecord> {
-    return this.#parsed((await this.readRecord(undefined, signal))?.metadata)
+    return this.#parsed((await this.readKnownRecord(undefined, signal))?.metadata)
   }
 
   /** Writes the record while the turnstile is held. Rejects with a `LeaseLostError` where it was lost before. */
@@ -171,6 +175,11 @@ export class Turnstile {
    */
   async stay(lease: StoreLease, record: TurnstileRecord, others: Metadata = {}): Promise<void> {
     await this.write(lease, record, { ...others, stays: String(lease.fencingToken) })
+  }
+
+  #readOptions(signal: AbortSignal | undefined) {
+    const { clock, timeouts } = this
+    return { timeout: timeouts.operationTimeout, clock, ...(signal === undefined ? {} : { signal }) }
   }
 
   #parsed(metadata: Metadata | undefined): TurnstileRecord {

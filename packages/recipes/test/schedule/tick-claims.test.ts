@@ -10,6 +10,7 @@ import { type ClaimedTick, Once, ScheduleControl, TickClaims, type TickClaimsOpt
 import { silentLogger } from '@leasehold/testing'
 import { FaultyStore, seededFaults, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { holderUnknown } from '../support/holder-unknown.js'
 import { createPlace, Fleet, instant, MINUTE, withoutMetadata } from './fleet.js'
 
 /** Machines of one time, with an instance of `TickClaims` on each. */
@@ -239,6 +240,25 @@ describe('the record', () => {
     await claimers.settled(control.resume())
     expect(await claimers.run(ada, 20)).toBe(true)
     expect(claimers.errors).toEqual([])
+  })
+
+  it('is obeyed while the store does not know the record of the operator yet', async () => {
+    const claimers = new Claimers()
+    const clock = claimers.fleet.server
+    const control = new ScheduleControl(claimers.memory, 'report', { clock, now: () => new Date(clock.wall()) })
+    await claimers.settled(control.pause({ reason: 'no paper' }))
+    const ada = claimers.create('ada', {}, holderUnknown(claimers.memory))
+    expect(await claimers.run(ada, 10)).toBe(false)
+  })
+
+  it('cannot be run by hand: nobody would attend to the request', async () => {
+    const claimers = new Claimers()
+    expect(await claimers.run(claimers.create('ada'), 10)).toBe(true)
+    const control = new ScheduleControl(claimers.memory, 'report', { clock: claimers.fleet.server })
+    const refused = claimers.settled(control.runNow())
+    await expect(refused).rejects.toBeInstanceOf(LeaseConfigurationError)
+    await expect(refused).rejects.toThrow("another scheduler, such as node-cron, decides when 'report' is due")
+    expect(await readLease(claimers.memory, 'report/control')).toBeUndefined()
   })
 
   it('is not overwritten if another recipe has the name', async () => {

@@ -13,6 +13,7 @@ import { type Permit, ReadWriteLease, Semaphore } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing'
 import { type FaultPlan, FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
+import { holderUnknown } from '../support/holder-unknown.js'
 
 const TTL = 12_000
 const times = { heartbeatTimeout: TTL, heartbeatInterval: 1_200, operationTimeout: 600 }
@@ -281,6 +282,16 @@ describe('a waiter whose watches break', () => {
 })
 
 describe('a resize', () => {
+  it('looks again while the store does not know the record of the holder yet', async () => {
+    const { store, open, during, stateOf } = setUp()
+    const semaphore = open(3, holderUnknown(store))
+    const held = await during(semaphore.acquire())
+    await during(semaphore.resize(1))
+    expect(await stateOf('job/0')).toBe('leased')
+    expect(await during(open(3).acquire())).toBeUndefined()
+    await during(held?.release() ?? Promise.resolve(false))
+  })
+
   it('that has ended is not carried out by a waiter', async () => {
     const { store, clock, open, during } = setUp()
     await during(open(1).acquire())
