@@ -67,6 +67,19 @@ describe('candidates', () => {
     expect(names.length).toBeLessThanOrEqual(2)
   })
 
+  it('that were elected are none before their term has ended, however short it was', async () => {
+    const electorate = new Electorate()
+    const before = await electorate.lead()
+    const first = electorate.start({ rank: 9, resignPause: 60_000, onElected: async () => {} })
+    const second = electorate.start({ rank: 1 })
+    await electorate.pass(20)
+    await electorate.during(before.election.stop())
+    await electorate.pass(1)
+    expect(first.events).toEqual(['elected 2', 'resigned 2'])
+    // It does not pass the leadership on to one that waits no more.
+    expect(second.events).toEqual(['elected 3'])
+  })
+
   it('are not ready before they are prepared; a failure is reported and tried again', async () => {
     const electorate = new Electorate()
     const { election } = await electorate.lead({ rank: 0 })

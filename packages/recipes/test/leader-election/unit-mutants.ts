@@ -27,6 +27,14 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'begins no term after stop(), at whatever moment of the grant',
   },
   {
+    title: 'election: a candidate is still shown after a short term',
+    file: 'src/leader-election/leader-election.ts',
+    find: 'void this.#candidacy?.withdraw()',
+    replace: '',
+    test: 'test/leader-election/transfer.test.ts',
+    name: 'that were elected are none before their term has ended, however short it was',
+  },
+  {
     title: 'election: each candidate leaves a record of its own behind',
     file: 'src/places.ts',
     find: 'if (isFree && !isOther) free.push(place)',

@@ -6,6 +6,7 @@ import {
   MemoryLeaseStore,
   readLease,
 } from '@leasehold/core'
+import { viewOf } from '@leasehold/core/store'
 import { type ClaimedTick, Once, ScheduleControl, TickClaims, type TickClaimsOptions } from '@leasehold/recipes'
 import { silentLogger } from '@leasehold/testing'
 import { FaultyStore, seededFaults, VirtualClock } from '@leasehold/testkit'
@@ -249,6 +250,17 @@ describe('the record', () => {
     await claimers.settled(control.pause({ reason: 'no paper' }))
     const ada = claimers.create('ada', {}, holderUnknown(claimers.memory))
     expect(await claimers.run(ada, 10)).toBe(false)
+  })
+
+  it('runs no tick while nobody can know whether an operator has paused the job', async () => {
+    const claimers = new Claimers()
+    const unknown = holderUnknown(claimers.memory, { always: true })
+    const store = viewOf(claimers.memory, {
+      read: (own) => (name, call) => (name === 'report/control' ? unknown.read(name, call) : own(name, call)),
+    })
+    expect(await claimers.run(claimers.create('ada', {}, store), 10)).toBe(false)
+    const cause = expect.objectContaining({ code: 'unavailable', leaseName: 'report/control' })
+    expect(claimers.errors).toEqual([expect.objectContaining({ code: 'unavailable', cause })])
   })
 
   it('cannot be run by hand: nobody would attend to the request', async () => {
