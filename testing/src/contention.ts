@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { systemClock } from '@leasehold/core'
+import { type StoreLease, systemClock } from '@leasehold/core'
 import { machineTime } from '@leasehold/core/store-kit'
 
 /** What a process of a fleet says of itself while it holds. */
@@ -27,6 +27,17 @@ export async function reportHolding(by: Reporter, holds: () => boolean, token?: 
     }
     if (isDone) return
     await sleep(2)
+  }
+}
+
+/** The turns of a process that holds this lease. */
+export function turnsUnder(lease: StoreLease, by: Reporter): () => Promise<void> {
+  lease.on('error', () => {})
+  return async () => {
+    if (!(await lease.acquire({ wait: 60_000 }))) return
+    const token = lease.fencingToken
+    await reportHolding(by, () => lease.checkLease() && lease.fencingToken === token, token)
+    await lease.release()
   }
 }
 

@@ -26,7 +26,7 @@ export class TaskBranch {
     this.#agent = claim.agent
     this.#token = claim.token
     this.#signal = claim.signal
-    // The token is in the name, so that the worktree of an agent that was killed is in nobody's way.
+    // The token is in the name, so that the worktree of an agent that was killed does not stop the next one.
     this.folder = join(repository, '..', `${task}-${claim.token}`)
   }
 

@@ -26,7 +26,7 @@ async function startInstance(name: string): Promise<Instance> {
   return { name, process: child, port }
 }
 
-/** Asks the instances again and again, until they have run so many more ticks. Returns the instance that ran the last one. */
+/** Asks the instances until they have run this number of further ticks. Returns the instance that ran the last one. */
 async function untilMoreRuns(count: number): Promise<string> {
   const wanted = runs.length + count
   while (runs.length < wanted) {

@@ -2,7 +2,7 @@
 import type { LeaseStore } from '@leasehold/core'
 import { Once } from '@leasehold/recipes'
 
-/** Call this in `register()` of `instrumentation.ts`. Of all calls of a deployment, one does the work; the others wait for it. */
+/** Call this in `register()` of `instrumentation.ts`. One call of each deployment does the work, and the other calls wait for it. */
 export async function startOnce(store: LeaseStore, deployment: string, start: (signal: AbortSignal) => Promise<void>) {
   const once = new Once(store, { name: 'start', heartbeatTimeout: 15_000 })
   await once.run(deployment, ({ signal }) => start(signal), { wait: 60_000 })

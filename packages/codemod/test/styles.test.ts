@@ -22,7 +22,7 @@ function changed(name: string, entry: string) {
 
 const holds = async (store: LeaseStore, name: string): Promise<boolean> => !(await createLease(store, name).acquire())
 
-/** Work that says when it runs, and ends when it is told to. */
+/** Work that reports its start, and that the test ends. */
 function pausedWork() {
   let start = (): void => {}
   let end = (): void => {}

@@ -97,7 +97,7 @@ export class Leases implements HealthSubject {
   }
 
   /**
-   * A lease on `name`, to be acquired and released by hand. What is held when the server closes is released. Throws a
+   * A lease on `name`, to be acquired and released by hand. The plugin releases it when the server closes. Throws a
    * `LeaseNameError` or a `LeaseConfigurationError` if an option is invalid, and a `LeaseUnavailableError` after the server has closed.
    */
   lease(name: string, options: LeaseOptions = {}): StoreLease {

@@ -219,7 +219,7 @@ export class Leases implements HealthSubject {
   }
 
   #named(name: string): string {
-    // What is no name is left to the error of the lease.
+    // The lease itself rejects an invalid name.
     return typeof name === 'string' && name !== '' ? `${this.#options.prefix ?? ''}${name}` : name
   }
 

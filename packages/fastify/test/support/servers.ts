@@ -46,7 +46,7 @@ export function createPlace(createServer: typeof Fastify) {
   return { clock, place, store, lines, options, bare, start, now: () => new Date(clock.wall()) }
 }
 
-/** Resolves when it is told to. */
+/** A promise that the test resolves. */
 export function gate() {
   let open = (): void => {}
   const opened = new Promise<void>((resolve) => {

@@ -4,7 +4,7 @@
  */
 import { createLease } from '@leasehold/core'
 import { PostgresLeaseStore } from '@leasehold/postgres'
-import { contend, reportHolding } from '@leasehold/testing/contention'
+import { contend, reportHolding, turnsUnder } from '@leasehold/testing/contention'
 import { silentLogger } from '@leasehold/testing/silent-logger'
 import { Client, Pool } from 'pg'
 
@@ -48,13 +48,7 @@ function byLease(): () => Promise<void> {
     owner,
     logger: silentLogger,
   })
-  lease.on('error', () => {})
-  return async () => {
-    if (!(await lease.acquire({ wait: 60_000 }))) return
-    const token = lease.fencingToken
-    await reportHolding({ name, owner, work }, () => lease.checkLease() && lease.fencingToken === token, token)
-    await lease.release()
-  }
+  return turnsUnder(lease, { name, owner, work })
 }
 
 await contend(isOld ? await byLock() : byLease(), pause)

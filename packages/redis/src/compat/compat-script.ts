@@ -16,8 +16,8 @@ local function old_value()
   error(value.err, 0)
 end
 
--- The value of the other lock, if a process of the other library holds it. What a former grant of the lease has left in the
--- key is not the other library's.
+-- The value of the other lock, if a process of the other library holds it; nil for a value that an earlier grant of this lease
+-- has left in the key.
 local function foreign(record, id)
   local value = old_value()
   if value and value ~= id and not (record.exists and value == record.grant) then return value end

@@ -3,13 +3,13 @@ import { hashTag, keySlot } from '../client/key-slot.js'
 import { misconfigured } from '../redis-options.js'
 import type { OldRedisLibrary, RedisCompat } from './redis-compat.js'
 
-/** How each library names its key unless it is told otherwise. */
+/** The key that each library uses by default. */
 const DEFAULT_KEYS: Readonly<Record<OldRedisLibrary, (leaseName: string) => string>> = {
-  // Of redlock 5: the resource itself.
+  // redlock 5: the resource itself.
   redlock: (leaseName: string) => leaseName,
-  // Of redis-semaphore 5: class Mutex, and RedlockMutex.
+  // redis-semaphore 5: the classes Mutex and RedlockMutex.
   'redis-semaphore': (leaseName: string) => `mutex:${leaseName}`,
-  // Of ShedLock 7: its RedisLockProvider with the environment and the prefix that it has unless others are given.
+  // ShedLock 7: RedisLockProvider with its default environment and prefix.
   'shedlock-redis': (leaseName: string) => `job-lock:default:${leaseName}`,
 }
 

@@ -6,7 +6,7 @@ import { createRequire } from 'node:module'
 import { createLease, systemClock } from '@leasehold/core'
 import { wallTime } from '@leasehold/core/store-kit'
 import { type OldRedisLibrary, RedisLeaseStore } from '@leasehold/redis'
-import { contend, reportHolding } from '@leasehold/testing/contention'
+import { contend, reportHolding, turnsUnder } from '@leasehold/testing/contention'
 import { silentLogger } from '@leasehold/testing/silent-logger'
 import { Redis } from 'ioredis'
 import Redlock from 'redlock'
@@ -91,13 +91,7 @@ function byLease(): Turn {
     owner,
     logger: silentLogger,
   })
-  lease.on('error', () => {})
-  return async () => {
-    if (!(await lease.acquire({ wait: 60_000 }))) return
-    const token = lease.fencingToken
-    await reportHolding({ name, owner, work }, () => lease.checkLease() && lease.fencingToken === token, token)
-    await lease.release()
-  }
+  return turnsUnder(lease, { name, owner, work })
 }
 
 await contend(isOld ? (library === 'redlock' ? byRedlock() : byRedisSemaphore()) : byLease(), pause)
