@@ -42,6 +42,7 @@ export const callPlaces = {
   release: 1,
   read: 1,
   update: 2,
+  raiseToken: 2,
   change: 2,
   break: 2,
   withdraw: 2,

@@ -28,6 +28,7 @@ export class ThreadStore implements LeaseStore, GrantKeeper {
   declare readonly release: Method<'release'>
   declare readonly read: Method<'read'>
   declare readonly update?: Method<'update'>
+  declare readonly raiseToken?: Method<'raiseToken'>
   declare readonly change?: Method<'change'>
   declare readonly break?: Method<'break'>
   declare readonly withdraw?: Method<'withdraw'>

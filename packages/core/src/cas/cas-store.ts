@@ -66,7 +66,8 @@ export interface CasStoreOptions {
 }
 
 /** A store that can hand leases over and break them. */
-export type CasStore = LeaseStore & Required<Pick<LeaseStore, 'change' | 'break' | 'closed' | 'update' | 'probe'>>
+export type CasStore = LeaseStore &
+  Required<Pick<LeaseStore, 'change' | 'break' | 'closed' | 'update' | 'raiseToken' | 'probe'>>
 
 /**
  * A `LeaseStore` over a compare-and-set register. No timestamp is compared with the clock of another machine: a challenger
@@ -163,6 +164,11 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     return await this.#renew(grant, { metadata }, call)
   }
 
+  async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.token(grant, token, call)
+    return await this.#renew(grant, { fencingToken: token }, call)
+  }
+
   async #renew(grant: Grant, changes: RecordChanges, call: StoreCall): Promise<RenewOutcome> {
     const { name, grantId } = grant
     return await this.#inRounds(name, call, async (isFirst) => {
@@ -177,7 +183,8 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       if (entry === undefined) return undefined
       const count = renewalsOf(entry.record)
       const renewals = count === undefined ? undefined : count + 1
-      const renewed = rewrite(entry.record, { ...changes, ttl: grant.ttl, renewals })
+      const fencingToken = largerOf(entry.record.fencingToken, changes.fencingToken ?? 0n)
+      const renewed = rewrite(entry.record, { ...changes, fencingToken, ttl: grant.ttl, renewals })
       return (await this.#write(name, entry, renewed, call)) === undefined ? undefined : { renewed: true }
     })
   }
@@ -312,7 +319,9 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     if (token === undefined || record.owner === '') return record
     // The token of a grant made here is known, also after later writes by others.
     const known = this.#written.get(name)?.record
-    if (known?.grantId === record.grantId) return { ...record, fencingToken: known.fencingToken }
+    if (known?.grantId === record.grantId) {
+      return { ...record, fencingToken: largerOf(known.fencingToken, record.fencingToken) }
+    }
     return record.fencingToken === 0n ? { ...record, fencingToken: token.call(this.#register, version) } : record
   }
 
@@ -409,6 +418,10 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   #detailsOf(name: string): { leaseName: string; store: string } {
     return { leaseName: name, store: this.kind }
   }
+}
+
+function largerOf(one: bigint, other: bigint): bigint {
+  return one > other ? one : other
 }
 
 /** Why the grant is over, if it is. */

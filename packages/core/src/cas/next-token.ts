@@ -5,7 +5,8 @@ import type { CasEntry, CasRegister, CasVersion } from './cas-register.js'
 /**
  * The fencing token of the next grant of a name: one more than the stored token, and at least the creation time of the
  * entry and the store's own time, as far as the register gives them. The stored token alone is not enough: an older entry
- * can return from a backup or a copy. 0 where the token is that of the write itself.
+ * can return from a backup or a copy. 0 where the token is that of the write itself, unless the stored token was raised above
+ * the versions.
  */
 export async function nextToken<V extends CasVersion>(
   register: CasRegister<V>,
@@ -13,7 +14,9 @@ export async function nextToken<V extends CasVersion>(
   { record, version, createdAt }: CasEntry<V>,
   call: StoreCall,
 ): Promise<bigint> {
-  if (register.tokenOf !== undefined) return 0n
+  if (register.tokenOf !== undefined) {
+    return record.fencingToken > register.tokenOf(version) ? record.fencingToken + 1n : 0n
+  }
   const time = register.timeAfter === undefined ? 0n : await register.timeAfter(name, version, call)
   const candidates = [record.fencingToken + 1n, toWhole(createdAt ?? 0n, register.kind), toWhole(time, register.kind)]
   return candidates.reduce((largest, candidate) => (candidate > largest ? candidate : largest))

@@ -93,6 +93,11 @@ export abstract class LifeCycleStore<P extends Place = Place> implements LeaseSt
     return this.#renew(grant, call, metadata)
   }
 
+  async raiseToken(grant: Grant, token: bigint, call?: StoreCall): Promise<RenewOutcome> {
+    this.checks.token(grant, token, call)
+    return this.carryOut(grant.name, call, (state) => this.#lifeCycle.raiseToken(grant, token, state))
+  }
+
   /** Also releases a grant that has expired or was broken, as long as there is no later grant. */
   async release(grant: Grant, call?: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
     this.checks.release(grant, call, metadata)

@@ -90,6 +90,13 @@ export class LifeCycle<P extends Place = Place> {
     return { outcome: RENEWED, next: renewed, renews: metadata === undefined }
   }
 
+  /** A token that is as large already stays: a raise whose answer was lost can be repeated. */
+  raiseToken(grant: Grant, token: bigint, state: NameState<P>): Decision<RenewOutcome> {
+    const { next, ...decision } = this.renew(grant, state)
+    if (next === undefined || next.fencingToken >= token) return { ...decision, next }
+    return { outcome: decision.outcome, next: { ...next, fencingToken: token } }
+  }
+
   /** `metadata` replaces the metadata of the record, if it is given, and no later grant has the same grant id. */
   release(grant: Grant, { lease, now }: NameState<P>, metadata?: Metadata): Decision<ReleaseOutcome> {
     const { name, grantId, fencingToken } = grant

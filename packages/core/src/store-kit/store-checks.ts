@@ -12,6 +12,9 @@ import { checkMetadata, roomOf } from '../store/metadata.js'
 import type { StoreCall } from '../store/store-call.js'
 import { closedError } from './store-errors.js'
 
+/** The largest signed integer of 64 bits: what databases and registers keep as a number. */
+const LARGEST_TOKEN = 2n ** 63n - 1n
+
 /**
  * The checks that every store makes before an operation: that it is open, that the call was not aborted, and that names,
  * owners, ttls and metadata are valid. Each method throws a typed `LeaseError`, or the reason of the call.
@@ -75,6 +78,15 @@ export class StoreChecks {
     this.usable(call)
     this.#ttl(ttl, name, owner)
     this.#metadata(metadata, name)
+  }
+
+  /** For `raiseToken`. `largest`: the last token that the store can count. */
+  token(grant: Grant, token: bigint, call?: StoreCall, largest = LARGEST_TOKEN): void {
+    this.grant(grant, call)
+    if (typeof token === 'bigint' && token >= 0n && token < largest) return
+    const found = typeof token === 'bigint' ? String(token) : shownValue(token)
+    const message = `the fencing token must be a bigint from 0 to below ${largest}, which is how far this store counts, not ${found}`
+    throw new LeaseConfigurationError(message, { ...this.#details(grant.name), owner: grant.owner })
   }
 
   change(grant: Grant, to: { readonly owner: string }, call?: StoreCall): void {

@@ -10,6 +10,7 @@ const properties: Readonly<Record<keyof LeaseStore, true>> = {
   release: true,
   read: true,
   update: true,
+  raiseToken: true,
   list: true,
   change: true,
   break: true,

@@ -149,6 +149,16 @@ export interface LeaseStore {
   update?(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome>
 
   /**
+   * Raises the fencing token of the grant in force to `token`, and restarts its ttl: every later grant of the name then has a
+   * larger token. A token that is as large already stays as it is, so that the request can be repeated. Refused like a
+   * heartbeat if the grant is not in force. Rejects with a `LeaseConfigurationError` if the store cannot count that far. The
+   * fencing token of the holder's own grant is then `token`, in all later operations.
+   *
+   * For leases that move between stores whose tokens grow from different numbers: see `migrate`.
+   */
+  raiseToken?(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome>
+
+  /**
    * Yields the record of every name that starts with `prefix`, held or not, in any order. A name that has a record
    * throughout the listing is yielded exactly once; one that is created or deleted meanwhile may be missing.
    */

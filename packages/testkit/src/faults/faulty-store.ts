@@ -26,6 +26,7 @@ const places: Readonly<Record<StoreOperation, number>> = {
   read: 1,
   change: 2,
   update: 2,
+  raiseToken: 2,
   break: 2,
   withdraw: 2,
 }
@@ -52,6 +53,7 @@ export class FaultyStore implements LeaseStore {
   readonly change?: NonNullable<LeaseStore['change']>
   readonly break?: NonNullable<LeaseStore['break']>
   readonly update?: NonNullable<LeaseStore['update']>
+  readonly raiseToken?: NonNullable<LeaseStore['raiseToken']>
   readonly list?: NonNullable<LeaseStore['list']>
   readonly withdraw?: NonNullable<LeaseStore['withdraw']>
   readonly watch?: NonNullable<LeaseStore['watch']>

@@ -15,6 +15,7 @@ export type LawFamily =
   | 'infinite'
   | 'names'
   | 'metadata'
+  | 'raising tokens'
   | 'listing'
   | 'history'
   | 'limits'

@@ -19,6 +19,7 @@ export const storeAbilities: Readonly<
     ({ client }) => client.update !== undefined && client.limits.metadata !== 0,
     'the records of the store have no room for metadata',
   ],
+  raising: [({ client }) => client.raiseToken !== undefined, 'the store cannot raise a fencing token'],
   list: [({ client }) => client.list !== undefined, 'the store does not list'],
   watchGrant: [
     ({ client }) => client.watchGrant !== undefined,

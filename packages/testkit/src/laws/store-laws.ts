@@ -10,6 +10,7 @@ import { storeLimitLaws } from './store/limits.js'
 import { storeListingLaws } from './store/listing.js'
 import { storeMetadataLaws } from './store/metadata.js'
 import { storeNameLaws } from './store/names.js'
+import { storeRaisingLaws } from './store/raising.js'
 import { storeReleaseLaws } from './store/release.js'
 import { storeRenewalLaws } from './store/renewal.js'
 import { storeShutdownLaws } from './store/shutdown.js'
@@ -29,6 +30,7 @@ export const storeLaws: readonly StoreLaw[] = [
   ...storeInfiniteLaws,
   ...storeNameLaws,
   ...storeMetadataLaws,
+  ...storeRaisingLaws,
   ...storeListingLaws,
   ...storeHistoryLaws,
   ...storeLimitLaws,

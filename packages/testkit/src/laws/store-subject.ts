@@ -8,6 +8,7 @@ export type StoreAbility =
   | 'watchGrant'
   | 'renewMany'
   | 'metadata'
+  | 'raising'
   | 'list'
   | 'queue'
   | 'infinite'
