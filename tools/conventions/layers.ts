@@ -15,6 +15,8 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   // The test kit is for the entry `@leasehold/nestjs/testing` only.
   nestjs: ['core', 'recipes', 'testkit'],
   fastify: ['core', 'recipes'],
+  // Providers and the test kit are for the entries of their names only.
+  sharding: ['core', 'recipes', 'local', 'postgres', 'redis', 'testkit'],
   codemod: [],
 }
 
