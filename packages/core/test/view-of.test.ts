@@ -13,6 +13,7 @@ const all: Readonly<Record<keyof LeaseStore, 'value' | 'required' | 'optional'>>
   read: 'required',
   close: 'required',
   update: 'optional',
+  raiseToken: 'optional',
   list: 'optional',
   change: 'optional',
   break: 'optional',
