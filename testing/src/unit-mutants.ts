@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Edit } from './bundle-with-edits.js'
+import { inTurn } from './in-turn.js'
 import type { EditedRun, EditedRunEnd } from './unit-mutant-runner.js'
 
 /** A small change that breaks a rule, and the test that notices it. Paths are below the folder of the package. */
@@ -30,7 +31,7 @@ export function describeUnitMutants(folder: URL, mutants: readonly UnitMutant[])
       expect(new Set(mutants.map(({ title }) => title)).size).toBe(mutants.length)
     })
 
-    for (const { title, test, name, ...edit } of mutants) {
+    for (const { title, test, name, ...edit } of inTurn(mutants)) {
       it(title, { timeout: 300_000 }, async (context) => {
         const file = join(fileURLToPath(folder), edit.file)
         const { states, errors, skippedFor } = await runner.run({

@@ -209,13 +209,12 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
     checkOptionNames<StopOptions>('stop', others, { timeout: true }, this.#details)
     const { timeout = this.stopTimeout } = others
     checkFault(faultOfLimit('timeout', timeout), this.#details)
-    this.#checkCanTransfer()
     const endsAt = this.clock.now() + timeout
     this.#isLeaving = true
     try {
       if (this.#term !== undefined) await keptAlive(this.clock, this.#transferTo(transfer, timeout))
     } catch (error) {
-      // Without a candidate, the name is freed.
+      // Without a candidate, or over a store that cannot transfer, the name is freed.
       if (!(error instanceof LeaseConflictError)) this.report(error)
     }
     await super.stop({ ...others, timeout: Math.max(0, endsAt - this.clock.now()) })

@@ -350,6 +350,25 @@ describe('a store that lacks an ability', () => {
     await electorate.during(election.stop())
   })
 
+  it('stop with a transfer frees the name all the same, and reports why', async () => {
+    const electorate = new Electorate()
+    const store = new FaultyStore(electorate.store, { clock: electorate.clock })
+    Object.assign(store, { change: undefined })
+    const { election, events } = electorate.create({}, { store })
+    const errors: unknown[] = []
+    election.on('error', (error) => errors.push(error))
+    election.start()
+    await electorate.pass(10)
+    await electorate.during(election.stop({ transfer: 'best' }))
+    expect(events).toEqual(['elected 1', 'resigned 1'])
+    expect(errors).toEqual([expect.any(LeaseConfigurationError)])
+    const next = electorate.create({})
+    next.election.start()
+    await electorate.pass(10)
+    expect(next.events).toEqual(['elected 2'])
+    await electorate.during(next.election.stop())
+  })
+
   it.each([
     [{ rank: Number.NaN }, 'rank must be a finite number'],
     [{ prepare: 1 }, 'prepare must be a function'],

@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { CheckName } from '@leasehold/simulator'
+import { inTurn } from '@leasehold/testing'
 import { bundleWithEdits, type Edit } from '@leasehold/testing/bundle-with-edits'
 import { afterAll, describe, expect, it } from 'vitest'
 
@@ -33,7 +34,7 @@ export function describeMutants(hunter: URL, mutants: readonly RecipeMutant[]): 
       expect(await caughtBy(hunter, [], join(folder, 'none.mjs'), 'laws')).toEqual([])
     })
 
-    for (const [place, { name, edits, caughtBy: by }] of mutants.entries()) {
+    for (const [place, { name, edits, caughtBy: by }] of inTurn([...mutants.entries()])) {
       const expected: readonly string[] = 'law' in by ? [by.law] : by.check
       it(`${name}: ${expected.join(' or ')}`, { timeout: 900_000 }, async () => {
         const how = 'law' in by ? ['laws', by.law] : ['simulator']

@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { inTurn } from '@leasehold/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { buildMutant, hunt } from './build-mutant.js'
 import { mutants as engineMutants } from './mutants.js'
@@ -24,7 +25,7 @@ describe('deliberate bugs are caught', () => {
     expect(await hunt(bundle, 'laws')).toEqual({ caughtBy: [], schedules: 0 })
   })
 
-  for (const [place, { name, edits, caughtBy }] of mutants.entries()) {
+  for (const [place, { name, edits, caughtBy }] of inTurn([...mutants.entries()])) {
     const by = 'law' in caughtBy ? [caughtBy.law] : caughtBy.check
     it(`${name}: ${by.join(' or ')}`, { timeout: 900_000 }, async () => {
       const bundle = join(folder, `${place}.mjs`)
