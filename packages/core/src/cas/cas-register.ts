@@ -76,9 +76,15 @@ export interface CasRegister<V extends CasVersion> {
    */
   readonly forgets?: boolean
   /**
+   * Whether writes of other programs remove the token from an entry. A raised token would then be lost with the next such
+   * write: the store has no `raiseToken`.
+   */
+  readonly losesTokens?: boolean
+  /**
    * The fencing token of a version, for a register whose versions are one counter that grows with every write of any entry,
    * over deletions too. The token of a grant is then that of the write that granted it. A claim that finds no entry is
-   * therefore granted by creating one, and the next token does not need the record of a free name.
+   * therefore granted by creating one, and the next token does not need the record of a free name, unless the token in it is
+   * larger than the version: it was raised.
    */
   tokenOf?(version: V): bigint
   /**

@@ -66,8 +66,7 @@ export interface CasStoreOptions {
 }
 
 /** A store that can hand leases over and break them. */
-export type CasStore = LeaseStore &
-  Required<Pick<LeaseStore, 'change' | 'break' | 'closed' | 'update' | 'raiseToken' | 'probe'>>
+export type CasStore = LeaseStore & Required<Pick<LeaseStore, 'change' | 'break' | 'closed' | 'update' | 'probe'>>
 
 /**
  * A `LeaseStore` over a compare-and-set register. No timestamp is compared with the clock of another machine: a challenger
@@ -89,6 +88,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   readonly limits: StoreLimits
   readonly watch?: NonNullable<LeaseStore['watch']>
   readonly list?: NonNullable<LeaseStore['list']>
+  readonly raiseToken?: NonNullable<LeaseStore['raiseToken']>
   readonly #checks: StoreChecks
   readonly #register: CasRegister<V>
   readonly #clock: Clock
@@ -118,6 +118,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     this.#probe = new FirstUseProbe(this.kind, probe, (_, call) => this.probe(call))
     if (register.watch !== undefined) this.watch = (name, call) => this.#watch(name, call)
     if (register.list !== undefined) this.list = (prefix, call) => this.#list(prefix, call)
+    if (register.losesTokens !== true) this.raiseToken = (grant, token, call) => this.#raiseToken(grant, token, call)
   }
 
   get closed(): AbortSignal {
@@ -164,7 +165,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     return await this.#renew(grant, { metadata }, call)
   }
 
-  async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
+  async #raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.token(grant, token, call)
     return await this.#renew(grant, { fencingToken: token }, call)
   }

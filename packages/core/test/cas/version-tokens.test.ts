@@ -89,6 +89,27 @@ describe('fencing tokens that are versions', () => {
     expect(changed).toMatchObject({ granted: true, grant: { ...to, fencingToken: 2n } })
     expect(await store.change(grant, to, call)).toEqual(changed)
   })
+
+  it('that were raised above the versions count on in the records, until the versions have passed them', async () => {
+    const { register, store, open } = setUp()
+    const other = open()
+    const first = await held(store, 'a')
+    expect(await store.raiseToken?.(first, 6n, call)).toEqual({ renewed: true })
+    await store.release({ ...first, fencingToken: 6n }, call)
+    const second = await held(other, 'b')
+    // Version 4.
+    expect([second.fencingToken, register.recordOf('job').fencingToken]).toEqual([7n, 7n])
+    for (let beat = 0; beat < 2; beat += 1) await other.renew(second, call)
+    await other.release(second, call)
+    const third = await held(store, 'c')
+    expect([third.fencingToken, register.recordOf('job').fencingToken]).toEqual([8n, 0n])
+  })
+
+  it('cannot be raised where other programs drop them', () => {
+    const register = Object.assign(new MapRegister(), { losesTokens: true })
+    expect(casStore(register).raiseToken).toBeUndefined()
+    expect(casStore(new MapRegister()).raiseToken).toBeDefined()
+  })
 })
 
 describe('a record without its owner, removed by another program', () => {
