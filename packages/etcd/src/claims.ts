@@ -5,7 +5,7 @@ import { CREATE, EQUAL, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isLeaseGone } from './client/rpc-error.js'
 import type { Heartbeats } from './heartbeats.js'
-import { holderIn, holdingClaim, type LeaseNote, leftBy, type NameState, toValue } from './name-state.js'
+import { holderIn, holdingClaim, type LeaseNote, leftBy, type NameState, raisedToken, toValue } from './name-state.js'
 import type { NameTable, Plan } from './name-table.js'
 import type { AttachedGrant, ExtendedLease, ServerLeases } from './server-leases.js'
 
@@ -18,12 +18,6 @@ const LEASES = 3
 /** A new owner of a name: a request, or the target of a change. */
 interface Successor extends Omit<Grant, 'fencingToken'> {
   readonly metadata?: Metadata | undefined
-}
-
-/** `token`: that of the grant in force, where it is repeated. `left`: the place in the queue that ends. */
-interface KeptParts {
-  readonly token?: string | undefined
-  readonly left?: Buffer
 }
 
 type Granted = Extract<AcquireOutcome, { granted: true }>
@@ -51,8 +45,7 @@ export class Claims {
         place = state.own
         const held = holdingClaim(state, grantId)
         // The grant in force: the key keeps its place in the queue. After a change to this grant id, it is another key.
-        if (held !== undefined)
-          return granted(repeated(state, request), held.key, { token: state.note?.token, left: key })
+        if (held !== undefined) return granted(repeated(state, request), held.key, key)
         const { first } = state
         if (first === undefined || first.note?.waiting === grantId) return granted(followed(state, request), key)
         return { outcome: refused(name, state) }
@@ -69,11 +62,10 @@ export class Claims {
     const ttl = (await this.#names.read(name, undefined, call)).note?.ttl ?? grant.ttl
     const { outcome } = await this.#granting({ name, ...to, ttl }, call, (state, granted): Plan<AcquireOutcome> => {
       const done = holdingClaim(state, to.grantId)
-      if (done !== undefined)
-        return granted(repeated(state, { ...to, ttl }), done.key, { token: state.note?.token, left })
+      if (done !== undefined) return granted(repeated(state, { ...to, ttl }), done.key, left)
       const held = holdingClaim(state, grant.grantId)
       if (held === undefined) return { outcome: refused(name, state) }
-      return granted(followed(state, { ...to, ttl }), held.key, { left })
+      return granted(followed(state, { ...to, ttl }), held.key, left)
     })
     return outcome
   }
@@ -87,13 +79,16 @@ export class Claims {
     this.#leases.detach(placeOf(grantId))
   }
 
-  /** Carries out a plan that may write a grant, on a server lease that is extended meanwhile. */
+  /**
+   * Carries out a plan that may write a grant, on a server lease that is extended meanwhile. `left`: the place in the queue
+   * that ends.
+   */
   async #granting(
     successor: Successor,
     call: StoreCall,
     plan: (
       state: NameState,
-      granted: (note: LeaseNote, key: Buffer, kept?: KeptParts) => Plan<AcquireOutcome>,
+      granted: (note: LeaseNote, key: Buffer, left?: Buffer) => Plan<AcquireOutcome>,
     ) => Plan<AcquireOutcome>,
   ): Promise<{ readonly outcome: AcquireOutcome; readonly lease: ExtendedLease }> {
     const { name, owner, grantId, ttl } = successor
@@ -105,14 +100,14 @@ export class Claims {
       let term = '0'
       try {
         const outcome = await this.#names.carryOut(name, grantId, call, (state) =>
-          plan(state, (note, key, { token, left } = {}) => {
+          plan(state, (note, key, left) => {
             attached = { grantId, key, value: toValue(claim), ttl, leaseId }
             this.#leases.attach(attached)
             return {
               changes: { note, claim: { key, note: claim, lease: leaseId }, ...(left === undefined ? {} : { left }) },
               done: ({ revision, raftTerm }) => {
                 term = raftTerm
-                return grantedBy(successor, note, token ?? revision)
+                return grantedBy(successor, note, note.token ?? revision)
               },
             }
           }),
@@ -180,9 +175,14 @@ function placeOf(grantId: string): string {
 }
 
 /** The record of the next grant. */
-function followed({ note }: NameState, { grantId, owner, ttl, metadata }: Omit<Successor, 'name'>): LeaseNote {
+function followed(state: NameState, { grantId, owner, ttl, metadata }: Omit<Successor, 'name'>): LeaseNote {
+  const { note } = state
+  const token = raisedToken(state)
   const previous = note === undefined ? {} : { previous: leftBy(note) }
-  return { grantId, owner, ttl, state: 'leased', metadata: metadata ?? note?.metadata ?? {}, ...previous }
+  return {
+    ...{ grantId, owner, ttl, state: 'leased', metadata: metadata ?? note?.metadata ?? {}, ...previous },
+    ...(token === undefined ? {} : { token }),
+  }
 }
 
 /** The record of the grant in force, once more. */

@@ -19,7 +19,7 @@ import { failureOf } from './failure-of.js'
 import { Heartbeats } from './heartbeats.js'
 import { KeySpace } from './key-space.js'
 import { listRecords } from './listing.js'
-import { holderIn, lockIn, type NameState, toWholeRecord } from './name-state.js'
+import { holderIn, lockIn, type NameState, tokenOf, toWholeRecord } from './name-state.js'
 import { NameTable, type Plan } from './name-table.js'
 import { probeCluster } from './probe.js'
 import { ServerLeases } from './server-leases.js'
@@ -41,7 +41,7 @@ const optionNames: OptionNames<EtcdLeaseStoreOptions> = { prefix: true }
  * share. The record of a name outlasts its grants. A lease expires by the clock of the leader of the cluster.
  *
  * A fencing token is the revision of the write that made the grant. It grows with every write to the cluster, so that it
- * also grows after a record was deleted.
+ * also grows after a record was deleted. A token that was raised above the revisions is in the record: see `raiseToken`.
  */
 export class EtcdLeaseStore implements LeaseStore {
   readonly kind = 'etcd'
@@ -104,6 +104,17 @@ export class EtcdLeaseStore implements LeaseStore {
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.grant(grant, call, metadata)
     return await this.#run('update', grant.name, call, () => this.#heartbeats.update(grant, { ...metadata }, call))
+  }
+
+  /**
+   * Writes the token into the record of the name, which a release and an expiry leave there. Later grants count on from it,
+   * one by one, until the revision has passed it. The raise is lost if the record is deleted, and with the next grant by a
+   * version of this package without this method: the token of a grant is then a revision again, which may be smaller. On a
+   * database that is full, it is rejected and changes nothing.
+   */
+  async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.token(grant, token, call)
+    return await this.#run('raise', grant.name, call, () => this.#heartbeats.raiseToken(grant, token, call))
   }
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
@@ -209,7 +220,10 @@ export class EtcdLeaseStore implements LeaseStore {
   }
 }
 
-/** Frees the lock. Without `leavesRecord`, no record is written: the grant then looks as if it had expired. */
+/**
+ * Frees the lock. Without `leavesRecord`, no record is written: the grant then looks as if it had expired. The record that is
+ * there stays, with a token that was raised.
+ */
 function releasing(
   { name, grantId, fencingToken }: Grant,
   state: NameState,
@@ -222,7 +236,7 @@ function releasing(
   }
   const { previous: _, breakReason, ...kept } = note
   // A late duplicate of a claim can be granted again, under the same id: its metadata stays.
-  const isKept = metadata === undefined || BigInt(note.token ?? 0) > fencingToken
+  const isKept = metadata === undefined || tokenOf(note) > fencingToken
   const left = isKept ? { ...(breakReason === undefined ? {} : { breakReason }) } : { metadata }
   const lock = lockIn(state)
   const freed = lock === undefined ? {} : { freed: lock.key }

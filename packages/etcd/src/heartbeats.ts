@@ -4,7 +4,7 @@ import { untilAborted } from '@leasehold/core/store-kit'
 import { EQUAL, type Header, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isLeaseGone } from './client/rpc-error.js'
-import { holderIn, holdingClaim, type NameState, toValue } from './name-state.js'
+import { holderIn, holdingClaim, type NameState, tokenOf, toValue } from './name-state.js'
 import type { NameTable, Plan } from './name-table.js'
 import { type AttachedGrant, NO_LEASE, type ServerLeases } from './server-leases.js'
 
@@ -61,9 +61,28 @@ export class Heartbeats {
         return { outcome: refusal(name, state, grantId) }
       }
       // A late duplicate of a claim can be granted again, under the same id.
-      if (BigInt(state.note.token ?? 0) > fencingToken) return { outcome: { renewed: false, reason: 'expired' } }
+      if (tokenOf(state.note) > fencingToken) return { outcome: { renewed: false, reason: 'expired' } }
       return { changes: { note: { ...state.note, metadata } }, done: () => RENEWED }
     })
+    return await this.#renewedAfter(outcome, grant, call)
+  }
+
+  /** Writes a larger fencing token into the record of a grant, and renews it. */
+  async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
+    const { name, grantId } = grant
+    const outcome = await this.#names.carryOut(name, undefined, call, (state): Plan<RenewOutcome> => {
+      const { note } = state
+      if (holdingClaim(state, grantId) === undefined || note?.grantId !== grantId) {
+        return { outcome: refusal(name, state, grantId) }
+      }
+      if (tokenOf(note) >= token) return { outcome: RENEWED }
+      return { changes: { note: { ...note, token: String(token) } }, done: () => RENEWED }
+    })
+    return await this.#renewedAfter(outcome, grant, call)
+  }
+
+  /** Renews a grant whose record was written. */
+  async #renewedAfter(outcome: RenewOutcome, grant: Grant, call: StoreCall): Promise<RenewOutcome> {
     if (!outcome.renewed) return outcome
     const [renewed] = await this.renew([grant], call)
     if (renewed instanceof Error) throw renewed

@@ -9,7 +9,10 @@ export interface LeaseNote {
   readonly owner: string
   readonly ttl: number
   readonly state: 'leased' | 'breaking' | 'available'
-  /** Absent in the write that made the grant: the token is then the revision of that write. */
+  /**
+   * Absent in the write that made the grant: the token is then the revision of that write. Present in it only as long as an
+   * earlier token was raised above the revisions.
+   */
   readonly token?: string
   readonly metadata: Metadata
   readonly previous?: Metadata
@@ -102,6 +105,20 @@ export function noteIn({ value, modRevision }: KeyValue): LeaseNote | undefined 
   return { ...note, ttl, token: note.token ?? modRevision }
 }
 
+/** The token of a note that was read or written; 0 for one that was not. */
+export function tokenOf({ token = '0' }: LeaseNote): bigint {
+  return BigInt(token)
+}
+
+/**
+ * The token that the record of the next grant needs: one more than that of the last grant, if that is larger than the
+ * revisions. `undefined`: the token is the revision of the write, which is larger than the revision that was seen.
+ */
+export function raisedToken({ note, revision }: NameState): string | undefined {
+  const last = note === undefined ? 0n : tokenOf(note)
+  return last > revision ? String(last + 1n) : undefined
+}
+
 /** Returns a note as JSON. `Infinity`, which has no JSON, is a text in it. */
 export function toValue(note: LeaseNote | ClaimNote): Buffer {
   return Buffer.from(
@@ -140,12 +157,12 @@ export function toLeaseRecord(name: string, state: NameState, remaining?: number
   if (note === undefined || (lock !== undefined && (lock.note?.held ?? lock.note?.broken) !== note.grantId)) {
     return lock === undefined ? undefined : { ...unrecorded(name, lock), ...left }
   }
-  const { grantId, owner, ttl, token = '0', previous } = note
+  const { grantId, owner, ttl, previous } = note
   return {
     name,
     owner,
     grantId,
-    fencingToken: BigInt(token),
+    fencingToken: tokenOf(note),
     ttl,
     state: stateOf(note, lock !== undefined),
     metadata: leftBy(note),

@@ -15,6 +15,9 @@ describeEtcd('a full database (NOSPACE)', () => {
       const [store, other] = [scene.store(server), scene.store(server)]
       const holder = scene.player('holder', store)
       await holder.lease.acquire()
+      const raised = await granted(store, randomUUID(), { name: 'raised', ttl: 120_000 })
+      const FAR = 10n ** 12n
+      expect(await store.raiseToken(raised, FAR, never)).toEqual({ renewed: true })
       const value = 'x'.repeat(120_000)
       const fill = async (): Promise<boolean> => {
         for (let count = 0; count < 50; count += 1) await server.ctl('put', randomUUID(), value)
@@ -29,6 +32,11 @@ describeEtcd('a full database (NOSPACE)', () => {
       await expect(refused).rejects.toThrow(LeaseUnavailableError)
       expect(await holder.lease.release()).toBe(true)
       expect((await other.read('job', never))?.state).toBe('expired')
+      // A raised token stays, although no record can be written at the release.
+      const again = store.raiseToken(raised, 2n * FAR, never)
+      await expect(again).rejects.toThrow(/raise of lease 'raised' failed.*etcdctl alarm disarm/)
+      expect(await store.release({ ...raised, fencingToken: FAR }, never)).toEqual({ released: true })
+      expect(await other.read('raised', never)).toMatchObject({ state: 'expired', fencingToken: FAR })
     }))
 })
 
