@@ -38,7 +38,16 @@ import { LeaseLocks } from './lease-locks.js'
 import type { LeaseValue } from './lease-value.js'
 import { probeCluster } from './probe.js'
 import { LONGEST_LOCK_DELAY, Sessions } from './sessions.js'
-import { granted, recordOf, type SeenEntry, type Standing, standingOf, tokenOf, vacatedFor } from './standing.js'
+import {
+  granted,
+  raisedToken,
+  recordOf,
+  type SeenEntry,
+  type Standing,
+  standingOf,
+  tokenOf,
+  vacatedFor,
+} from './standing.js'
 import { lock, unchanged, unlock } from './transaction.js'
 
 const SECOND = 1_000
@@ -52,7 +61,8 @@ const SOON = 500
 
 /**
  * Leases on Consul, as its own locks: the holder is the one whose session holds the key. All leases of a store with the
- * same ttl share a session. The fencing token is the `ModifyIndex` of the write that granted the lease.
+ * same ttl share a session. The fencing token is the `ModifyIndex` of the write that granted the lease, unless it was raised
+ * above the indexes: see `raiseToken`.
  *
  * A heartbeat renews the session and reads the key, `consistent`; it writes nothing. The holder counts its validity from
  * before the read. The read shows that the key is locked, and Consul keeps it locked for the lock-delay after the session
@@ -158,29 +168,22 @@ export class ConsulLeaseStore implements LeaseStore {
   }
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    const { name, grantId } = grant
     this.#checks.grant(grant, call, metadata)
-    const sentAt = this.#clock.now()
-    return await this.#inRounds(name, call, async (isFirst) => {
-      const entry = await this.#locks.entryOf(grant, isFirst, call)
-      const refusal = this.#refusalOf(grant, entry)
-      if (refusal !== undefined) return refusal
+    return await this.#rewrite(grant, call, (value, token) => {
       // A late duplicate of a claim can be granted again, under the same id.
-      if (tokenOf(entry as SeenEntry) > grant.fencingToken) return { renewed: false, reason: 'expired' }
-      const { session, value } = entry as SeenEntry
-      const changed = { ...(value as LeaseValue), metadata, token: tokenOf(entry as SeenEntry) }
-      const [written, isAlive] = await Promise.all([
-        this.#locks.write(name, entry as SeenEntry, lock, changed, call),
-        this.#sessions.renew(session, call),
-      ])
-      if (written === undefined) return undefined
-      if (isAlive) {
-        this.#locks.heard(grantId, sentAt)
-        return { renewed: true }
-      }
-      this.#sessions.forget(session)
-      return { renewed: false, reason: 'expired' }
+      return token > grant.fencingToken ? undefined : { ...value, metadata, token }
     })
+  }
+
+  /**
+   * Writes the token into the value of the key, where a release and an expiry leave it. Later grants count on from it, one by
+   * one, until the index of the Raft log has passed it. The raise is lost if the key is deleted, if another program writes
+   * its own value, as `consul lock` does, and with the next grant by a version of this package without this method: the
+   * token of a grant is then an index again, which may be smaller.
+   */
+  async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.token(grant, token, call)
+    return await this.#rewrite(grant, call, (value, last) => ({ ...value, token: last > token ? last : token }))
   }
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
@@ -236,8 +239,12 @@ export class ConsulLeaseStore implements LeaseStore {
       if (value.grantId === to.grantId) return await this.#repeat({ ...to, name, ttl: value.ttl }, entry, call)
       if (value.grantId !== grantId) return { granted: false, ...this.#holderOf(name, entry) }
       const { token: _, ...kept } = value
+      const token = raisedToken(entry)
       this.#locks.claim(name, { ...to, ttl: value.ttl })
-      const next: LeaseValue = { ...kept, grantId: to.grantId, owner: to.owner, previous: value.metadata }
+      const next: LeaseValue = {
+        ...{ ...kept, grantId: to.grantId, owner: to.owner, previous: value.metadata },
+        ...(token === undefined ? {} : { token }),
+      }
       const [written, isAlive] = await Promise.all([
         this.#locks.write(name, entry, lock, next, call),
         this.#sessions.renew(entry.session, call),
@@ -312,10 +319,12 @@ export class ConsulLeaseStore implements LeaseStore {
   ): Promise<AcquireOutcome | undefined> {
     const { name, owner, grantId, ttl } = request
     const left = entry?.value
+    const token = raisedToken(entry)
     const value: LeaseValue = {
       ...{ owner, grantId, ttl, lockDelay: this.#sessions.lockDelayOf(ttl) },
       metadata: request.metadata ?? withoutBreakReason(left?.metadata ?? {}),
       ...(left === undefined ? {} : { previous: left.metadata }),
+      ...(token === undefined ? {} : { token }),
     }
     return await this.#take(name, entry, value, call)
   }
@@ -338,6 +347,35 @@ export class ConsulLeaseStore implements LeaseStore {
     if (await this.#sessions.renew(id, call)) return granted(name, this.#locks.keep(name, entry))
     this.#sessions.forget(id)
     return undefined
+  }
+
+  /** Writes the value of a grant in force, and renews its session. It has expired if there is no value to write. */
+  async #rewrite(
+    grant: Grant,
+    call: StoreCall,
+    valueAfter: (value: LeaseValue, token: bigint) => LeaseValue | undefined,
+  ): Promise<RenewOutcome> {
+    const { name, grantId } = grant
+    const sentAt = this.#clock.now()
+    return await this.#inRounds(name, call, async (isFirst) => {
+      const entry = await this.#locks.entryOf(grant, isFirst, call)
+      const refusal = this.#refusalOf(grant, entry)
+      if (refusal !== undefined) return refusal
+      const { session, value } = entry as SeenEntry
+      const next = valueAfter(value as LeaseValue, tokenOf(entry as SeenEntry))
+      if (next === undefined) return { renewed: false, reason: 'expired' }
+      const [written, isAlive] = await Promise.all([
+        this.#locks.write(name, entry as SeenEntry, lock, next, call),
+        this.#sessions.renew(session, call),
+      ])
+      if (written === undefined) return undefined
+      if (isAlive) {
+        this.#locks.heard(grantId, sentAt)
+        return { renewed: true }
+      }
+      this.#sessions.forget(session)
+      return { renewed: false, reason: 'expired' }
+    })
   }
 
   async #take(
@@ -386,10 +424,10 @@ export class ConsulLeaseStore implements LeaseStore {
     return entry !== undefined && isLocked(standingOf(entry)) ? { holder: this.#recordOf(name, entry) } : {}
   }
 
-  /** The token of a grant made here is known, also after the end of its session. */
+  /** The token of a grant made here is known, also after the end of its session. Another process may have raised it. */
   #recordOf(name: string, entry: SeenEntry, standing = standingOf(entry)): LeaseRecord {
     const written = this.#locks.writtenFor(name, entry.value?.grantId)
-    return recordOf(name, entry, tokenOf(written ?? entry), standing)
+    return recordOf(name, entry, entry.value?.token ?? tokenOf(written ?? entry), standing)
   }
 
   /** Refuses a grant: the lock of a holder whose session has ended stays in force for `remaining` milliseconds. */

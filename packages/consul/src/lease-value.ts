@@ -9,7 +9,7 @@ export interface LeaseValue {
   readonly ttl: number
   /**
    * The fencing token; absent in the write that grants the lease, and until the holder writes again: the token is then the
-   * `ModifyIndex` of that write.
+   * `ModifyIndex` of that write. Present in that write only as long as an earlier token was raised above the indexes.
    */
   readonly token?: bigint
   readonly metadata: Metadata

@@ -59,6 +59,16 @@ export function tokenOf({ modifyIndex, value }: KvEntry): bigint {
   return value?.token ?? BigInt(modifyIndex)
 }
 
+/**
+ * The token that the value of the next grant needs: one more than that of the last grant, if that is larger than the indexes.
+ * `undefined`: the token is the `ModifyIndex` of the write, which is larger than the one that was seen.
+ */
+export function raisedToken(entry: KvEntry | undefined): bigint | undefined {
+  if (entry === undefined) return undefined
+  const last = tokenOf(entry)
+  return last > BigInt(entry.modifyIndex) ? last + 1n : undefined
+}
+
 /** The outcome for a request whose grant the entry has. */
 export function granted(name: string, entry: SeenEntry): Extract<AcquireOutcome, { granted: true }> {
   const value = entry.value as LeaseValue

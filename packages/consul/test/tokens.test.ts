@@ -5,6 +5,7 @@ import { ConsulGuard, type ConsulLeaseStore } from '@leasehold/consul'
 import { type Grant, systemClock } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { temporaryFolder } from '@leasehold/testing'
+import type { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
 import { describe, expect, it } from 'vitest'
 import { never, Scene } from './support/scene.js'
@@ -13,6 +14,11 @@ async function granted(store: ConsulLeaseStore, name = 'job', ttl = 20_000): Pro
   const outcome = await store.acquire({ name, owner: 'anna', grantId: randomUUID(), ttl }, never)
   if (!outcome.granted) throw new Error('refused')
   return outcome.grant
+}
+
+async function lockValue(server: ConsulServer): Promise<unknown> {
+  const [{ Value }] = (await server.request('GET', '/kv/leasehold/job')) as [{ Value: string }]
+  return JSON.parse(Buffer.from(Value, 'base64').toString())
 }
 
 describeConsul('fencing tokens', () => {
@@ -65,6 +71,42 @@ describeConsul('fencing tokens', () => {
         }
         await fresh.command('snapshot', 'restore', snapshot)
         expect((await granted(scene.store([fresh]))).fencingToken).toBeLessThan(last)
+      })
+    })
+
+    it('that were raised are in the value of each grant, until the index has passed them: then values are as before', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const [store, other] = [scene.store([server]), scene.store([server])]
+        const first = await granted(store)
+        expect(await lockValue(server)).not.toHaveProperty('token')
+        const fencingToken = first.fencingToken + 500n
+        expect(await store.raiseToken(first, fencingToken, never)).toEqual({ renewed: true })
+        expect((await other.read('job', never))?.fencingToken).toBe(fencingToken)
+        await store.release({ ...first, fencingToken }, never)
+        const second = await granted(other)
+        expect(second.fencingToken).toBe(fencingToken + 1n)
+        expect(await lockValue(server)).toHaveProperty('token', String(second.fencingToken))
+        while ((await server.raftIndex()) < second.fencingToken) {
+          await Promise.all(Array.from({ length: 50 }, (_, place) => server.request('PUT', `/kv/other/${place}`)))
+        }
+        await other.release(second, never)
+        const third = await granted(store)
+        expect(third.fencingToken).toBeGreaterThan(second.fencingToken)
+        expect(await lockValue(server)).not.toHaveProperty('token')
+      })
+    })
+
+    it('that another process has raised are shown, and raising them to less changes nothing', async () => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server()
+        const [store, other] = [scene.store([server]), scene.store([server])]
+        const grant = await granted(store)
+        const FAR = 10n ** 12n
+        expect(await other.raiseToken(grant, FAR, never)).toEqual({ renewed: true })
+        expect((await store.read('job', never))?.fencingToken).toBe(FAR)
+        expect(await store.raiseToken(grant, FAR - 1n, never)).toEqual({ renewed: true })
+        for (const reader of [store, other]) expect((await reader.read('job', never))?.fencingToken).toBe(FAR)
       })
     })
 
