@@ -13,7 +13,7 @@ export interface GrantNote {
   readonly id: string
   /** In milliseconds. */
   readonly ttl: number
-  /** 0 until the first heartbeat: the token is then the version of the object. */
+  /** 0 until the first heartbeat: the token is then the version of the object, unless it was raised above the versions. */
   readonly token: bigint
   readonly metadata: Metadata
   /** The metadata that the holder found. */
@@ -26,8 +26,11 @@ export interface GrantNote {
   readonly renewals?: number
 }
 
-/** The annotation of a released grant. It is valid until another holder has counted a transition. */
-export type ReleaseNote = Pick<GrantNote, 'id' | 'metadata' | 'transitions'>
+/**
+ * The annotation of a released grant. It is valid until another holder has counted a transition. The token is 0 unless it
+ * was raised above the versions.
+ */
+export type ReleaseNote = Pick<GrantNote, 'id' | 'metadata' | 'transitions' | 'token'>
 
 /** `transitions`: the count that the same write has. */
 export function writeNote(record: CasRecord, transitions: number | undefined): string {
@@ -35,7 +38,7 @@ export function writeNote(record: CasRecord, transitions: number | undefined): s
   return JSON.stringify({
     id,
     ttl,
-    ...(fencingToken === 0n ? {} : { token: String(fencingToken) }),
+    ...tokenField(fencingToken),
     ...(Object.keys(metadata).length === 0 ? {} : { metadata }),
     previous,
     transitions,
@@ -44,8 +47,17 @@ export function writeNote(record: CasRecord, transitions: number | undefined): s
   })
 }
 
-export function writeRelease({ grantId: id, metadata }: CasRecord, transitions: number | undefined): string {
-  return JSON.stringify({ id, metadata, transitions })
+/** `raised`: the token, if it is larger than the versions; else 0, and the annotation has none. */
+export function writeRelease(
+  { grantId: id, metadata }: CasRecord,
+  transitions: number | undefined,
+  raised: bigint,
+): string {
+  return JSON.stringify({ id, metadata, transitions, ...tokenField(raised) })
+}
+
+function tokenField(token: bigint): { token?: string } {
+  return token === 0n ? {} : { token: String(token) }
 }
 
 /** The revision of records from objects is 0. */
@@ -69,7 +81,7 @@ export function readNote(annotations: unknown): GrantNote | undefined {
   return {
     id,
     ttl,
-    token: typeof token === 'string' && /^\d{1,20}$/.test(token) ? BigInt(token) : 0n,
+    token: tokenIn(token),
     metadata: isFields(metadata) ? textsOf(metadata) : {},
     ...(isFields(previous) ? { previous: textsOf(previous) } : {}),
     ...(typeof transitions === 'number' ? { transitions } : {}),
@@ -80,9 +92,14 @@ export function readNote(annotations: unknown): GrantNote | undefined {
 
 /** `undefined` if there is no annotation, or it is not one of ours. */
 export function readRelease(annotations: unknown): ReleaseNote | undefined {
-  const { id, metadata, transitions } = fieldsIn(annotations, LEFT) ?? {}
+  const { id, metadata, transitions, token } = fieldsIn(annotations, LEFT) ?? {}
   if (typeof id !== 'string' || id === '' || !isFields(metadata)) return undefined
-  return { id, metadata: textsOf(metadata), ...(typeof transitions === 'number' ? { transitions } : {}) }
+  const counted = typeof transitions === 'number' ? { transitions } : {}
+  return { id, metadata: textsOf(metadata), token: tokenIn(token), ...counted }
+}
+
+function tokenIn(field: unknown): bigint {
+  return typeof field === 'string' && /^\d{1,20}$/.test(field) ? BigInt(field) : 0n
 }
 
 function fieldsIn(annotations: unknown, key: string): Record<string, unknown> | undefined {

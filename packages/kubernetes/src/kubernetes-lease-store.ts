@@ -25,7 +25,12 @@ const CHECK_TIMEOUT = 5_000
 /**
  * Leases in objects of the Kubernetes API. A challenger takes over only after it has itself seen the object unchanged for
  * the recorded duration; no timestamp is compared with a clock. The fencing token is the resourceVersion of the write that
- * granted the lease.
+ * granted the lease, unless it was raised above the versions.
+ *
+ * `raiseToken` writes the token into an annotation, also of the released object. Later grants count on from it, one by one,
+ * until the version has passed it. The raise is lost if the object or the annotation is deleted, and with the next grant or
+ * release by a version of this package without this method: the token of a grant is then a version again, which may be
+ * smaller. A JVM drops all annotations: the layouts `akka` and `pekko` have no `raiseToken`.
  *
  * `list` yields the leases of the namespace, also those of other programs. It needs the verb `list`. A lease name that is
  * not an RFC 1123 subdomain is in an annotation; an object without it, of an earlier version of this package, is left out.

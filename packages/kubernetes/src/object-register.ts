@@ -47,6 +47,7 @@ export interface ObjectRegisterOptions {
  */
 export class ObjectRegister implements CasRegister<string> {
   readonly kind = 'kubernetes'
+  readonly losesTokens: boolean
   readonly watch?: NonNullable<CasRegister<string>['watch']>
   readonly #options: ObjectRegisterOptions
   /** A write sends the whole object as last read or written, to keep the fields of other programs. */
@@ -57,6 +58,7 @@ export class ObjectRegister implements CasRegister<string> {
 
   constructor(options: ObjectRegisterOptions) {
     this.#options = options
+    this.losesTokens = options.layout.losesAnnotations
     if (options.watches) {
       this.watch = (name, call) => this.#untilClosed(call, (ended) => this.#entriesOf(name, ended))
     }
@@ -133,8 +135,11 @@ export class ObjectRegister implements CasRegister<string> {
   async *#changesOf(grant: Grant, call: StoreCall): AsyncGenerator<undefined> {
     const { client, layout, random } = this.#options
     // The token is the version of the write that granted the lease, so no later change is missed. Within the ttl, the
-    // holder's own heartbeats show that the stream is alive.
-    const from = String(grant.fencingToken)
+    // holder's own heartbeats show that the stream is alive. A token that was raised is no version yet: the server would
+    // wait for it. The watch then starts with the current object.
+    const { resourceVersion } = this.#recent.get(grant.name)?.metadata ?? {}
+    const isRaised = resourceVersion !== undefined && grant.fencingToken > BigInt(resourceVersion)
+    const from = isRaised ? undefined : String(grant.fencingToken)
     while (!call.aborted) {
       try {
         for await (const object of this.#objectsOf(grant.name, from, call, grant.ttl)) {

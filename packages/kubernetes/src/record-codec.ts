@@ -23,7 +23,7 @@ export function decodeEntry(layout: Layout, { metadata, spec }: KubernetesObject
   const identity = layout.holderOf(fields)
   const noted = readNote(metadata.annotations)
   if (identity === '') {
-    const record = noted === undefined ? released(layout, fields, metadata.annotations) : vacated(layout, fields, noted)
+    const record = noted === undefined ? released(layout, fields, metadata) : vacated(layout, fields, noted)
     return { version, record }
   }
   const holder = fromIdentity(identity, noted?.id)
@@ -31,7 +31,8 @@ export function decodeEntry(layout: Layout, { metadata, spec }: KubernetesObject
   const note = noted?.id === holder.grantId ? noted : undefined
   // The duration in the fields of a broken lease is its break period.
   const ttl = note?.breakPeriod === undefined ? layout.durationOf(fields, note?.ttl) : note.ttl
-  const others = note === undefined ? { fencingToken: 0n, metadata: {}, ...displacing(noted) } : recordFieldsOf(note)
+  const others =
+    note === undefined ? { fencingToken: raisedIn(metadata), metadata: {}, ...displacing(noted) } : recordFieldsOf(note)
   return { version, record: { ...others, ...holder, ttl, revision: 0 } }
 }
 
@@ -61,13 +62,30 @@ function displacing(noted: GrantNote | undefined): Pick<CasRecord, 'displaced'> 
   return { displaced: { grantId, ttl: breakPeriod, ...(renewals === undefined ? {} : { renewals }) } }
 }
 
-/** The record of a name without a holder. It needs no token: the next token is a version, and versions only grow. */
-function released(layout: Layout, fields: Spec, annotations: unknown): CasRecord {
+/**
+ * The record of a name without a holder. It needs no token, unless that was raised: the next token is a version, and versions
+ * only grow.
+ */
+function released(
+  layout: Layout,
+  fields: Spec,
+  { resourceVersion, annotations }: KubernetesObject['metadata'],
+): CasRecord {
   const left = readRelease(annotations)
   // If the counts differ, a holder that does not know the annotation came later: its metadata is not known.
   const isLast = left !== undefined && left.transitions === layout.transitionsOf(fields)
   const { id: grantId, metadata } = isLast ? left : { id: '', metadata: {} }
-  return { owner: '', grantId, fencingToken: 0n, ttl: 1, revision: 0, metadata }
+  return { owner: '', grantId, fencingToken: raisedAbove(resourceVersion, left?.token), ttl: 1, revision: 0, metadata }
+}
+
+/** The last token of this package in the object of a holder that knows no tokens, if it was raised above the versions. */
+function raisedIn({ resourceVersion, annotations }: KubernetesObject['metadata']): bigint {
+  return raisedAbove(resourceVersion, (readNote(annotations) ?? readRelease(annotations))?.token)
+}
+
+/** The token, if it was raised above the versions; else 0. */
+function raisedAbove(version: string, token = 0n): bigint {
+  return token > 0n && token > BigInt(version) ? token : 0n
 }
 
 /**
@@ -105,8 +123,11 @@ export function rewritten(layout: Layout, leaseName: string, object: KubernetesO
   const { [NOTE]: __, [LEFT]: ___, ...others } = annotations ?? {}
   const spec = layout.specOf(object.spec, holdingOf(record))
   const transitions = layout.transitionsOf(spec)
+  const raised = raisedAbove(object.metadata.resourceVersion, record.fencingToken)
   const note =
-    record.owner === '' ? { [LEFT]: writeRelease(record, transitions) } : { [NOTE]: writeNote(record, transitions) }
+    record.owner === ''
+      ? { [LEFT]: writeRelease(record, transitions, raised) }
+      : { [NOTE]: writeNote(record, transitions) }
   return {
     ...object,
     metadata: { ...metadata, annotations: { ...others, ...nameAnnotation(leaseName), ...note } },

@@ -61,9 +61,15 @@ describe('the note of a grant', () => {
 describe('the annotation of a released grant', () => {
   it('has the metadata that the holder left, also if it is empty', () => {
     for (const metadata of [{}, { step: '1' }]) {
-      const text = writeRelease({ ...record, owner: '', metadata }, 3)
-      expect(readRelease({ [LEFT]: text })).toEqual({ id: 'g', metadata, transitions: 3 })
+      const text = writeRelease({ ...record, owner: '', metadata }, 3, 0n)
+      expect(readRelease({ [LEFT]: text })).toEqual({ id: 'g', metadata, transitions: 3, token: 0n })
     }
+  })
+
+  it('has a token only if that was raised: it is as before for older versions', () => {
+    expect(writeRelease(record, 3, 0n)).toBe('{"id":"g","metadata":{"version":"2"},"transitions":3}')
+    const text = writeRelease(record, 3, record.fencingToken)
+    expect(readRelease({ [LEFT]: text })?.token).toBe(record.fencingToken)
   })
 
   it.each(['{', '[]', '{"id":"","metadata":{}}', '{"id":"g"}', '{"id":"g","metadata":[]}'])(

@@ -4,7 +4,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { NOTE, readNote } from '../src/grant-note.js'
 import type { LayoutName } from '../src/kubernetes-options.js'
 import { akkaLeases, leases, pekkoLeases, type TestApiServer } from './support/api-server/test-api-server.js'
-import { call, openStore, startServer } from './support/open-store.js'
+import { call, granted, openStore, startServer } from './support/open-store.js'
 
 /** No heartbeat is due while these tests run: only the watch can notify the holder. */
 const PATIENT = { heartbeatTimeout: 60_000, heartbeatInterval: 15_000, operationTimeout: 5_000, logger: silentLogger }
@@ -157,6 +157,24 @@ describe('a holder that watches', () => {
     isHeldUp()
     expect(await lost).toMatchObject({ reason: 'taken', owner: 'other' })
     expect(watches(server)[0]?.query.get('resourceVersion')).toBe(metadata?.resourceVersion)
+  })
+
+  it('begins with the current object if the token was raised, which is no version yet', async () => {
+    const server = await startServer()
+    const store = await openStore(server.port)
+    const first = await granted(store)
+    const fencingToken = first.fencingToken + 1_000n
+    await store.raiseToken?.(first, fencingToken, call)
+    await store.release({ ...first, fencingToken }, call)
+    const lease = createLease(store, 'job', PATIENT)
+    const lost = new Promise<LeaseLost>((resolve) => lease.once('lost', resolve))
+    await lease.acquire()
+    expect(lease.fencingToken).toBe(fencingToken + 1n)
+    await vi.waitFor(() => expect(server.watching).toBe(1), PATIENCE)
+    expect(watches(server)[0]?.query.has('resourceVersion')).toBe(false)
+    const { metadata, spec } = server.get(leases, 'job') ?? {}
+    server.plant(leases, 'job', { metadata: { ...metadata }, spec: { ...spec, holderIdentity: 'other' } })
+    expect(await lost).toMatchObject({ reason: 'taken', owner: 'other' })
   })
 
   it('leaves no watch behind, however the lease ends', async () => {

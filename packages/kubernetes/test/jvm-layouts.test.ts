@@ -27,6 +27,12 @@ describe.each(layouts)('the layout of %s', (layout, kind) => {
     expect(server.get(kind, 'job')?.spec).toEqual({ owner: '', time: expect.any(Number) })
   })
 
+  it('has no raiseToken, because a write of a JVM drops the annotation with the token', async () => {
+    const server = await startServer()
+    expect((await openStore(server.port, { layout })).raiseToken).toBeUndefined()
+    expect((await openStore(server.port)).raiseToken).toBeDefined()
+  })
+
   it('is taken over from a JVM after its heartbeat-timeout, observed, whatever its clock shows', async () => {
     const server = await startServer()
     const clock = new VirtualClock()

@@ -80,6 +80,37 @@ describe.each(layouts)('a record in the layout %s', (_, layout) => {
   })
 })
 
+/** Above and below the version of the object, which is 41. */
+const [RAISED, PASSED] = [100n, 41n]
+
+describe('the token of a free name', () => {
+  const freed = (fencingToken: bigint, object = stored(leaseLayout)) =>
+    rewritten(leaseLayout, 'job', object, { ...record, owner: '', fencingToken }) as KubernetesObject
+
+  it('is kept while it is larger than the versions, over holders that know no tokens too', () => {
+    const free = freed(RAISED)
+    expect(decodeEntry(leaseLayout, free).record.fencingToken).toBe(RAISED)
+    const theirs = edited(free, { holderIdentity: 'go_1', leaseTransitions: 1, leaseDurationSeconds: 15 })
+    expect(decodeEntry(leaseLayout, theirs).record).toMatchObject({ owner: 'go_1', fencingToken: RAISED })
+    const freeAgain = edited(theirs, { holderIdentity: '' })
+    expect(decodeEntry(leaseLayout, freeAgain).record).toMatchObject({ owner: '', grantId: '', fencingToken: RAISED })
+    const later = { ...freeAgain, metadata: { ...freeAgain.metadata, resourceVersion: '100' } }
+    expect(decodeEntry(leaseLayout, later).record.fencingToken).toBe(0n)
+  })
+
+  it('is kept where a holder that knows no tokens took the name from the grant', () => {
+    const held = stored(leaseLayout, { ...record, fencingToken: RAISED })
+    const theirs = edited(held, { holderIdentity: 'go_1', leaseTransitions: 1 })
+    expect(decodeEntry(leaseLayout, theirs).record.fencingToken).toBe(RAISED)
+    expect(decodeEntry(leaseLayout, edited(theirs, { holderIdentity: '' })).record.fencingToken).toBe(RAISED)
+  })
+
+  it('is not written if it is not larger than the versions: the object is as before', () => {
+    const left = '{"id":"g","metadata":{"version":"2"},"transitions":0}'
+    for (const token of [0n, 7n, PASSED]) expect(freed(token).metadata.annotations).toMatchObject({ [LEFT]: left })
+  })
+})
+
 describe('a record in the layout lease', () => {
   it('is not intact with another count of transitions, or another duration', () => {
     const object = stored(leaseLayout)

@@ -11,6 +11,7 @@ export type JvmGroup = 'akka.io' | 'pekko.apache.org'
 export function jvmLayout(group: JvmGroup, foreignDuration: number): Layout {
   return {
     resource: { group, version: 'v1', plural: 'leases', kind: 'Lease', manifest: `leases.${group}.yaml` },
+    losesAnnotations: true,
     holderOf: (spec) => identityIn(spec.owner),
     durationOf: (_, noted) => noted ?? foreignDuration,
     transitionsOf: () => undefined,

@@ -12,6 +12,7 @@ const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 /** The `coordination.k8s.io/v1` Lease, as client-go's leader election writes and reads it. */
 export const leaseLayout: Layout = {
   resource: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' },
+  losesAnnotations: false,
   holderOf: (spec) => identityIn(spec.holderIdentity),
   durationOf: ({ leaseDurationSeconds }, noted) => {
     // The field has whole seconds, the annotation the exact duration. An edited field takes precedence.
