@@ -48,6 +48,11 @@ const LONGEST = 60_000
 export class AzureBlobLeaseStore implements LeaseStore {
   readonly kind = 'azure-blob'
   readonly limits: StoreLimits
+  /**
+   * Writes the token into the record of the name, from which later grants count on. The raise is lost if the blob or container
+   * is deleted, or its metadata removed, or replaced by an older copy. `undefined` without records (`metadata: false`).
+   */
+  readonly raiseToken?: NonNullable<LeaseStore['raiseToken']>
   readonly #resources: LeaseResources
   readonly #clock: Clock
   readonly #checks: StoreChecks
@@ -68,7 +73,13 @@ export class AzureBlobLeaseStore implements LeaseStore {
       this.#requestIds = new ClientRequestIds(clientRequestId, client, (own) => new LeaseResources(own, naming))
     }
     this.#clock = clock
-    this.#grants = metadata ? new RecordedGrants(create, clock) : new UnrecordedGrants(create, clock)
+    if (metadata) {
+      const recorded = new RecordedGrants(create, clock)
+      this.#grants = recorded
+      this.raiseToken = (grant, token, call) => this.#raiseToken(recorded, grant, token, call)
+    } else {
+      this.#grants = new UnrecordedGrants(create, clock)
+    }
     this.limits = {
       minTtl: SHORTEST,
       maxTtl: LONGEST,
@@ -259,6 +270,15 @@ export class AzureBlobLeaseStore implements LeaseStore {
       } catch (error) {
         throw failureOf(operation, name, error)
       }
+    })
+  }
+
+  async #raiseToken(recorded: RecordedGrants, grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.token(grant, token, call)
+    return await this.#inRounds('raise', grant.name, call, async (resource, signal) => {
+      const outcome = await this.#renew(resource, grant, call)
+      if (outcome?.renewed !== true) return outcome
+      return (await recorded.raiseToken(resource, grant, token, signal)) ? outcome : undefined
     })
   }
 

@@ -9,7 +9,7 @@ const accepted = /^[\x21-\x7e]([\x20-\x7e]{0,1022}[\x21-\x7e])?$/
 
 /** The operation of a store that a request is part of. One operation can take several requests. */
 export interface AzureBlobOperation {
-  readonly operation: 'acquire' | 'renew' | 'update' | 'release' | 'read' | 'list' | 'change' | 'break'
+  readonly operation: 'acquire' | 'renew' | 'update' | 'raise' | 'release' | 'read' | 'list' | 'change' | 'break'
   /** Absent for a listing. */
   readonly leaseName?: string
 }

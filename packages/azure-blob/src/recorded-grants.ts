@@ -121,12 +121,31 @@ export class RecordedGrants {
   ): Promise<boolean | 'later'> {
     const found = await resource.find(signal)
     if (found === undefined) return false
+    const stored = this.#storedOf(grant, found)
+    if (stored.fencingToken > grant.fencingToken) return 'later'
+    return await this.#rewrite(resource, found, { ...stored, metadata }, signal)
+  }
+
+  /** Raises the token of a grant under its lease; `false` if another writer was faster. */
+  async raiseToken(resource: LeaseResource, grant: Grant, fencingToken: bigint, signal: AbortSignal): Promise<boolean> {
+    const found = await resource.find(signal)
+    if (found === undefined) return false
+    const stored = this.#storedOf(grant, found)
+    if (stored.fencingToken >= fencingToken) return true
+    return await this.#rewrite(resource, found, { ...stored, fencingToken }, signal)
+  }
+
+  /** The grant as it is recorded, or without metadata if its record was removed. */
+  #storedOf(grant: Grant, found: Found): StoredGrant {
     const stored = grantIn(grant.name, found.metadata)
-    const kept = stored?.grantId === grant.grantId ? stored : grant
-    if (kept.fencingToken > grant.fencingToken) return 'later'
-    const record = withGrant(found.metadata, { ...kept, metadata })
-    const written = await resource.write(record, grant.grantId, found, signal)
-    if (this.#writes.has(grant.name, found)) this.#writes.set(grant.name, written?.etag)
+    return stored?.grantId === grant.grantId ? stored : { ...grant, metadata: {} }
+  }
+
+  /** Writes the record of a grant under its lease, if nothing was written since `found`. */
+  async #rewrite(resource: LeaseResource, found: Found, stored: StoredGrant, signal: AbortSignal): Promise<boolean> {
+    const { name, grantId } = stored
+    const written = await resource.write(withGrant(found.metadata, stored), grantId, found, signal)
+    if (this.#writes.has(name, found)) this.#writes.set(name, written?.etag)
     return written !== undefined
   }
 

@@ -75,4 +75,28 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/conditions.test.ts',
     name: 'stays held where the condition of a renewal, a release or a hand-off is not met',
   },
+  {
+    title: 'tokens: one that is raised again to less becomes smaller',
+    file: 'src/recorded-grants.ts',
+    find: 'if (stored.fencingToken >= fencingToken) return true',
+    replace: 'if (stored.fencingToken === fencingToken) return true',
+    test: 'test/raised-tokens.test.ts',
+    name: 'is not written again, and does not become smaller',
+  },
+  {
+    title: 'tokens: a raise drops the metadata of the record',
+    file: 'src/recorded-grants.ts',
+    find: 'stored?.grantId === grant.grantId ? stored : { ...grant, metadata: {} }',
+    replace: 'stored?.grantId === grant.grantId ? { ...grant, metadata: {} } : { ...grant, metadata: {} }',
+    test: 'test/raised-tokens.test.ts',
+    name: 'replaces nothing else in the record',
+  },
+  {
+    title: 'tokens: the next grant takes the time of the service, although the last token is larger',
+    file: 'src/last-writes.ts',
+    find: 'return next > time ? next : time',
+    replace: 'return next > time && time < 0n ? next : time',
+    test: 'test/raised-tokens.test.ts',
+    name: 'is in the next grant of a store that did not raise it',
+  },
 ]

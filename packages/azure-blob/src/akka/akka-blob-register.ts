@@ -28,6 +28,7 @@ export class AkkaBlobRegister implements CasRegister<string> {
   readonly kind = 'azure-blob'
   /** A write of Akka removes the token. The next token is then the service's time, as after a deletion. */
   readonly forgets = true
+  readonly losesTokens = true
   /** The times and ETag of each blob in the last answer, by lease name. */
   readonly #stamps = new Map<string, Stamp>()
   /** See {@link KNOWN_NAMES}. */

@@ -22,7 +22,7 @@ export interface AkkaBlobStoreOptions {
  * A store in the layout of Akka.Coordination.Azure, in the content of blobs, so that Node and .NET workers contend for the
  * same lease. A lease of Akka is taken over only after it was seen unchanged for Akka's whole time-out. A lease of this
  * store has a time in its record that makes Akka wait for a whole ttl. Akka's default container is
- * `akka-coordination-lease`. Throws a `LeaseConfigurationError` for an unknown option, and for settings that are invalid in
+ * `akka-coordination-lease`. The store has no `raiseToken`, because a write of Akka removes the token. Throws a `LeaseConfigurationError` for an unknown option, and for settings that are invalid in
  * Akka.
  */
 export function akkaBlobStore(container: ContainerClient, options: AkkaBlobStoreOptions = {}): CasStore {
