@@ -47,9 +47,14 @@ export class FencingTokens {
     call: StoreCall,
   ): Promise<AcquireOutcome> {
     const fencingToken = agreedToken(tally) ?? (await this.#raise(question, tally, claim, call))
-    this.#largest = largestOf([this.#largest, fencingToken])
+    this.note(fencingToken)
     const previous = latestMetadata(tally.values.map((vote) => (vote.granted ? vote.previous : undefined)))
     return { granted: true, grant: { ...claim, fencingToken }, ...(previous === undefined ? {} : { previous }) }
+  }
+
+  /** Keeps in mind that this token was given. */
+  note(fencingToken: bigint): void {
+    this.#largest = largestOf([this.#largest, fencingToken])
   }
 
   /** Sends an operation that gives a token, and repeats it when the server has learned the floor that it lacked. */
@@ -84,7 +89,7 @@ export class FencingTokens {
         if (tokens[place] === largest) return { granted: true, grant: raised }
         // A server that has not answered may have granted the request meanwhile, with a token of its own.
         const mayHaveIt = tokens[place] !== undefined || tally.votes[place] === undefined
-        return mayHaveIt ? await member.raise(raised, largest, own) : { granted: false }
+        return mayHaveIt ? await member.agree(raised, largest, own) : { granted: false }
       },
       decide: (raises) => {
         const carriers = raises.values.filter((outcome) => outcome.granted && outcome.grant.fencingToken >= largest)
@@ -124,7 +129,7 @@ export class FencingTokens {
   }
 }
 
-function largestOf(tokens: readonly bigint[]): bigint {
+export function largestOf(tokens: readonly bigint[]): bigint {
   let largest = 0n
   for (const token of tokens) if (token > largest) largest = token
   return largest

@@ -1,8 +1,8 @@
 import { type Grant, isLocked, type Metadata } from '@leasehold/core'
 import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
 import { TOKEN_KEY } from '@leasehold/redis/internal'
-import { type Electorate, partOf, type QuorumMember } from './electorate.js'
-import type { FencingTokens } from './fencing-tokens.js'
+import { type Ballot, type Electorate, partOf, type QuorumMember } from './electorate.js'
+import { type FencingTokens, largestOf } from './fencing-tokens.js'
 import { renewOutcome } from './outcomes.js'
 import { candidateIn, latestOf, withRevision } from './records.js'
 import { Tally, undecided } from './tally.js'
@@ -14,6 +14,8 @@ const GRACE = 100
 const REPAIR_LIMIT = 2_000
 
 type Outcomes = readonly (RenewOutcome | Error)[]
+
+type Ask<T> = Ballot<T, unknown>['ask']
 
 /** Renews grants that a majority has, and restores them on the other servers. */
 export class Heartbeats {
@@ -60,13 +62,20 @@ export class Heartbeats {
     return this.#beat(grants, 'heartbeat', (member, own) => member.renewMany(grants, own), call)
   }
 
-  async #beatOne(
-    grant: Grant,
-    operation: string,
-    ask: (member: QuorumMember, call: StoreCall) => Promise<RenewOutcome>,
-    call: StoreCall,
-  ): Promise<RenewOutcome> {
-    const outcomes = await this.#beat([grant], operation, async (member, own) => [await ask(member, own)], call)
+  /** A server that has lost the grant is restored with the raised token. */
+  async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
+    const raised = { ...grant, fencingToken: largestOf([grant.fencingToken, token]) }
+    const ask: Ask<RenewOutcome> = (member, whole, place) => {
+      return this.#tokens.ask(place, grant.name, whole, (own) => member.raiseToken(grant, token, own))
+    }
+    const outcome = await this.#beatOne(raised, 'raise', ask, call)
+    if (outcome.renewed) this.#tokens.note(raised.fencingToken)
+    return outcome
+  }
+
+  async #beatOne(grant: Grant, operation: string, ask: Ask<RenewOutcome>, call: StoreCall): Promise<RenewOutcome> {
+    const askOne: Ask<Outcomes> = async (member, own, place) => [await ask(member, own, place)]
+    const outcomes = await this.#beat([grant], operation, askOne, call)
     // If the only outcome is an error, `#beat` has thrown it.
     return outcomes[0] as RenewOutcome
   }
@@ -75,12 +84,7 @@ export class Heartbeats {
    * Resolves with an error for each undecided grant; if that is all of them, rejects with the first. A grant that is not
    * decided soon after the others counts as unknown, so that one lease does not hold up another.
    */
-  async #beat(
-    grants: readonly Grant[],
-    operation: string,
-    ask: (member: QuorumMember, call: StoreCall) => Promise<Outcomes>,
-    call: StoreCall,
-  ): Promise<Outcomes> {
+  async #beat(grants: readonly Grant[], operation: string, ask: Ask<Outcomes>, call: StoreCall): Promise<Outcomes> {
     const decided: (RenewOutcome | undefined)[] = grants.map(() => undefined)
     const tally = await this.#electorate.poll<Outcomes, Tally<Outcomes>>(call, {
       grace: GRACE,

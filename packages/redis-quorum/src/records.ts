@@ -6,7 +6,7 @@ import { TOKEN_KEY } from '@leasehold/redis/internal'
  * had updated it. A member may miss an update, and later grants keep what they find. Absent if the grant in the record
  * wrote the metadata with its claim.
  */
-const REVISION_KEY = '\0revision'
+export const REVISION_KEY = '\0revision'
 
 export function withRevision(metadata: Metadata, fencingToken: bigint, count: number): Metadata {
   return { ...metadata, [REVISION_KEY]: `${fencingToken} ${count}` }

@@ -21,7 +21,7 @@ import {
 } from '@leasehold/core/store'
 import { FirstUseProbe, systemRandom } from '@leasehold/core/store-kit'
 import type { RedisClient, RedisLeaseStoreOptions } from '@leasehold/redis'
-import { checkStoreOptions, RedisMember } from '@leasehold/redis/internal'
+import { checkStoreOptions, RedisMember, TOKEN_LIMIT } from '@leasehold/redis/internal'
 import { Acquisition, type Round, refusedBy } from './acquisition.js'
 import { Cleanup } from './cleanup.js'
 import { Electorate, type QuorumMember } from './electorate.js'
@@ -66,7 +66,7 @@ export class RedisQuorumLeaseStore implements LeaseStore {
     checkStoreOptions('RedisQuorumLeaseStore', options, KIND)
     checkServers(servers)
     const { clock = systemClock, random = systemRandom } = options
-    const members = servers.map((server) => ('raise' in server ? server : new RedisMember(server, options)))
+    const members = servers.map((server) => ('repair' in server ? server : new RedisMember(server, options)))
     this.#electorate = new Electorate(members, clock, random)
     this.#probe = new FirstUseProbe(KIND, options.probe ?? true, (name, call) =>
       conditionsOfMembers(this.#electorate, name, call),
@@ -116,6 +116,12 @@ export class RedisQuorumLeaseStore implements LeaseStore {
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.grant(grant, call, metadata)
     return await this.#heartbeats.update(grant, metadata, call)
+  }
+
+  /** Certain when a majority has the token. Rejects a token of 9,000,000,000,000,000 or more: the servers count in doubles. */
+  async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.token(grant, token, call, TOKEN_LIMIT)
+    return await this.#heartbeats.raiseToken(grant, token, call)
   }
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {

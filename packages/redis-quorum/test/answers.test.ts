@@ -180,7 +180,7 @@ describe('a record', () => {
   it('is not that of a request that is being taken back', async () => {
     const quorum = new QuorumOfFakes()
     const { store } = quorum.open((_, operation) => ({
-      ...(operation === 'raise' ? { lost: 'request' } : {}),
+      ...(operation === 'agree' ? { lost: 'request' } : {}),
       ...(operation === 'release' ? { there: 300 } : {}),
     }))
     quorum.server(1).setAhead(NAME, 5n)

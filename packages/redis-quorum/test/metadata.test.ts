@@ -138,6 +138,24 @@ describeRedis('the metadata of a lease on a quorum', () => {
       })
     })
 
+    it('is the latest one, if a server has missed an update and then takes part in a raise of the token', async () => {
+      await during(async ({ store, cutOff, heal }) => {
+        const grant = await granted(store, 'a', { metadata: { step: '1' } })
+        cutOff(0)
+        await confirmed(() => store.update(grant, { step: '2' }, new AbortableCall()))
+        heal(0)
+        cutOff(1)
+        const fencingToken = grant.fencingToken + 10n ** 12n
+        await confirmed(() => store.raiseToken(grant, fencingToken, new AbortableCall()))
+        heal(1)
+        // Repeated: the first one may have been confirmed without server 1.
+        await confirmed(() => store.raiseToken({ ...grant, fencingToken }, fencingToken, new AbortableCall()))
+        expect(await store.read('job', new AbortableCall())).toMatchObject({ metadata: { step: '2' } })
+        await store.release({ ...grant, fencingToken }, new AbortableCall())
+        expect(await previousOf(store, 'b', null)).toEqual({ step: '2' })
+      })
+    })
+
     it('is not the empty map of a server that has lost the record', async () => {
       await during(async ({ store, servers, cutOff, heal }) => {
         await store.release(await granted(store, 'a', { metadata: { step: '1' } }), new AbortableCall())

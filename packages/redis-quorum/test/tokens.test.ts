@@ -26,14 +26,14 @@ describe('fencing tokens', () => {
 
   it('are returned only when a majority has them', async () => {
     const quorum = new QuorumOfFakes([0n, 0n, 1_000n])
-    const { store } = quorum.open((place, operation) => (operation === 'raise' && place < 2 ? { lost: 'request' } : {}))
+    const { store } = quorum.open((place, operation) => (operation === 'agree' && place < 2 ? { lost: 'request' } : {}))
     await expect(quorum.during(store.acquire(quorum.request(), quorum.limit(500)))).resolves.toMatchObject({
       // Two servers have the same token, which is a majority: the third one continues from there.
       granted: true,
       grant: { fencingToken: 1n },
     })
     const other = new QuorumOfFakes([0n, 10n, 1_000n])
-    const lost = other.open((_, operation) => (operation === 'raise' ? { lost: 'request' } : {})).store
+    const lost = other.open((_, operation) => (operation === 'agree' ? { lost: 'request' } : {})).store
     await expect(other.during(lost.acquire(other.request(), other.limit(500)))).rejects.toThrow('time is up')
     await other.clock.settle()
     expect(await other.owners()).toEqual([undefined, undefined, undefined])
@@ -42,7 +42,7 @@ describe('fencing tokens', () => {
   it('include that of a server that grants the lease late', async () => {
     const quorum = new QuorumOfFakes([0n, 50n, 7n])
     const { store } = quorum.open((place, operation) => {
-      if (operation === 'raise' && place === 0) return { lost: 'request' }
+      if (operation === 'agree' && place === 0) return { lost: 'request' }
       return place === 2 ? { there: 300 } : {}
     })
     const outcome = await quorum.during(store.acquire(quorum.request(), quorum.limit(2_000)))
@@ -59,6 +59,80 @@ describe('fencing tokens', () => {
     expect(outcome).toMatchObject({ granted: true, grant: { fencingToken: 402n } })
     expect(await quorum.during(store.change(grant, to, forever))).toEqual(outcome)
     expect(await quorum.during(store.read(NAME, forever))).toMatchObject({ owner: 'next', fencingToken: 402n })
+  })
+})
+
+describe('a raised token', () => {
+  const FAR = 1_000_000_000n
+
+  it('is below all later ones, whichever majorities take part', async () => {
+    for (let seed = 0; seed < 40; seed += 1) {
+      const quorum = new QuorumOfFakes([0n, 1_000_000n, 500n, 37n, 90_000n])
+      const { store } = quorum.open()
+      let last = -1n
+      for (let round = 0; round < 8; round += 1) {
+        const leave = (...away: readonly number[]) => {
+          for (const [place, server] of quorum.servers.entries()) server.state = away.includes(place) ? 'dead' : 'up'
+        }
+        leave((seed + round * 3) % 5, (seed * 3 + round) % 5)
+        const grant = await quorum.granted(store)
+        expect(grant.fencingToken).toBeGreaterThan(last)
+        // The others of the grant may be back.
+        if (round % 3 === 0) leave()
+        const raised = { ...grant, fencingToken: grant.fencingToken + FAR }
+        expect(await quorum.during(store.raiseToken(grant, raised.fencingToken, forever))).toEqual({ renewed: true })
+        last = raised.fencingToken
+        if (round % 2 === 0) await quorum.during(store.release(raised, forever))
+        await quorum.clock.advance(11_000)
+      }
+    }
+  })
+
+  it('is certain only when a majority has it, and is raised again under the same grant', async () => {
+    const quorum = new QuorumOfFakes([0n, 50n, 7n])
+    const lost = quorum.open((place, operation) => (operation === 'raiseToken' && place > 0 ? { lost: 'request' } : {}))
+    const grant = await quorum.granted(lost.store)
+    await expect(quorum.during(lost.store.raiseToken(grant, FAR, quorum.limit(500)))).rejects.toThrow('time is up')
+    // The majority that has not heard of it still has the holder.
+    expect(await quorum.during(lost.store.renew(grant, forever))).toEqual({ renewed: true })
+    const { store } = quorum.open()
+    expect(await quorum.during(store.raiseToken(grant, FAR, forever))).toEqual({ renewed: true })
+    expect(await quorum.during(store.read(NAME, forever))).toMatchObject({ ...grant, fencingToken: FAR })
+    await quorum.during(store.release({ ...grant, fencingToken: FAR }, forever))
+    quorum.server(0).state = 'dead'
+    expect((await quorum.granted(store)).fencingToken).toBe(FAR + 1n)
+  })
+
+  it('is refused where a majority has no such grant', async () => {
+    const quorum = new QuorumOfFakes([0n, 50n, 7n])
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    await quorum.during(store.release(grant, forever))
+    expect(await quorum.during(store.raiseToken(grant, FAR, forever))).toMatchObject({ renewed: false })
+    expect((await quorum.granted(store)).fencingToken).toBeLessThan(FAR)
+  })
+
+  it('is that of a server that had lost the grant, and has learned the floor', async () => {
+    const quorum = new QuorumOfFakes([0n, 50n, 7n])
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    quorum.server(1).restart(0n)
+    expect(await quorum.during(store.raiseToken(grant, FAR, forever))).toEqual({ renewed: true })
+    await quorum.clock.advance(100)
+    expect(await quorum.owners()).toEqual(['owner', 'owner', 'owner'])
+    quorum.server(0).state = 'dead'
+    expect(await quorum.during(store.read(NAME, forever))).toMatchObject({ ...grant, fencingToken: FAR })
+    expect(quorum.server(1).floor).toBe(FAR)
+  })
+
+  it('is remembered by the store that raised it, also if all servers lose their data', async () => {
+    const quorum = new QuorumOfFakes([0n, 50n, 7n])
+    const { store } = quorum.open()
+    const grant = await quorum.granted(store)
+    await quorum.during(store.raiseToken(grant, FAR, forever))
+    await quorum.during(store.release({ ...grant, fencingToken: FAR }, forever))
+    for (const server of quorum.servers) server.restart(0n)
+    expect((await quorum.granted(store)).fencingToken).toBeGreaterThan(FAR)
   })
 })
 

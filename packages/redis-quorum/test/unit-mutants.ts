@@ -10,4 +10,33 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/repairs.test.ts',
     name: 'waits until a majority can be read',
   },
+  {
+    title: 'a token is raised on one server, and not on a majority',
+    file: 'src/heartbeats.ts',
+    find: "const outcome = await this.#beatOne(raised, 'raise', ask, call)",
+    replace: `const outcome = await this.#beatOne(
+      raised,
+      'raise',
+      (member, own, place) => (place > 0 ? member.renew(grant, own) : ask(member, own, place)),
+      call,
+    )`,
+    test: 'test/tokens.test.ts',
+    name: 'is below all later ones, whichever majorities take part',
+  },
+  {
+    title: 'a server that has lost a grant is restored without its raised token',
+    file: 'src/heartbeats.ts',
+    find: "await this.#beatOne(raised, 'raise'",
+    replace: "await this.#beatOne(grant, 'raise'",
+    test: 'test/tokens.test.ts',
+    name: 'is that of a server that had lost the grant',
+  },
+  {
+    title: 'a raised token is forgotten by the store',
+    file: 'src/heartbeats.ts',
+    find: 'if (outcome.renewed) this.#tokens.note(raised.fencingToken)',
+    replace: '',
+    test: 'test/tokens.test.ts',
+    name: 'is remembered by the store that raised it',
+  },
 ]

@@ -35,6 +35,12 @@ import { type LeaseScript, leaseScript, leaseScriptWith } from './script/lease-s
 
 const DAY = 86_400_000
 
+/**
+ * The first token that is too large for a raise. The script counts in doubles, which are exact to 2^53 = 9,007,199,254,740,992:
+ * the rest is for later grants.
+ */
+export const TOKEN_LIMIT = 9_000_000_000_000_000n
+
 /** The script of a server, and how its answers are read. */
 interface Dialect {
   readonly script: LeaseScript
@@ -123,6 +129,10 @@ export class LeaseOperations {
   update({ name, grantId, fencingToken }: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     const args = `${toGrantId(grantId)} ${fencingToken} ${JSON.stringify(metadata)}`
     return this.run('update', name, args, call, renewOutcome)
+  }
+
+  raiseToken({ name, grantId, fencingToken }: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
+    return this.run('raise', name, `${toGrantId(grantId)} ${fencingToken} ${token}`, call, renewOutcome)
   }
 
   release({ name, grantId, fencingToken }: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {

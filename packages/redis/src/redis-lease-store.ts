@@ -14,7 +14,7 @@ import { FirstUseProbe, MessageListeners } from '@leasehold/core/store-kit'
 import { toGrantId } from './answers.js'
 import type { RedisClient } from './client/redis-client.js'
 import { failureOf } from './failure-of.js'
-import { LeaseOperations } from './lease-operations.js'
+import { LeaseOperations, TOKEN_LIMIT } from './lease-operations.js'
 import { conditionsOf, probeServer } from './probe.js'
 import { checkStoreOptions, type RedisLeaseStoreOptions } from './redis-options.js'
 import { Turns } from './turns.js'
@@ -87,6 +87,12 @@ export class RedisLeaseStore implements LeaseStore {
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.grant(grant, call, metadata)
     return await this.#operations.update(grant, metadata, call)
+  }
+
+  /** Rejects a token of 9,000,000,000,000,000 or more: the script counts in doubles. */
+  async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.token(grant, token, call, TOKEN_LIMIT)
+    return await this.#operations.raiseToken(grant, token, call)
   }
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {

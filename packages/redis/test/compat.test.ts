@@ -217,6 +217,26 @@ describeRedis('a store with compat', () => {
     })
   })
 
+  it('raises the token of a grant that has its key, and extends the key', async () => {
+    await play(async (_, { store, key, name }) => {
+      const grant = await granted(store, 'g', { name, ttl: 1_000 })
+      await client.pexpire(key, 500)
+      const token = grant.fencingToken + 10n ** 12n
+      expect(await store.raiseToken(grant, token, never)).toEqual({ renewed: true })
+      expect(await client.pttl(key)).toBeGreaterThan(900)
+      expect(await store.read(name, never)).toMatchObject({ grantId: 'g', fencingToken: token })
+      await client.set(key, 'another', 'PX', 5_000)
+      expect(await store.raiseToken(grant, 2n * token, never)).toMatchObject({
+        renewed: false,
+        reason: 'taken',
+        holder: { owner: 'redlock' },
+      })
+      await client.del(key)
+      const next = await granted(store, 'h', { name })
+      expect(next.fencingToken).toBe(token + 1n)
+    })
+  })
+
   it('shortens the key of a lease that is broken', async () => {
     await play(async (_, { store, key, name }) => {
       await granted(store, 'g', { name })

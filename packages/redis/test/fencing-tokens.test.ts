@@ -1,6 +1,6 @@
-import type { Grant } from '@leasehold/core'
+import { type Grant, LeaseConfigurationError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
-import type { RedisLeaseStore } from '@leasehold/redis'
+import type { RedisLeaseStore, RedisLeaseStoreOptions } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import type { RedisServer } from '@leasehold/testing/redis-server'
@@ -88,12 +88,105 @@ const shapes: readonly Shape[] = [
   },
 ]
 
-async function lent(test: (store: RedisLeaseStore, server: RedisServer) => Promise<void>): Promise<void> {
+async function lent(
+  test: (store: RedisLeaseStore, server: RedisServer) => Promise<void>,
+  options: RedisLeaseStoreOptions = {},
+): Promise<void> {
   await Scene.play(async (scene) => {
     const server = await scene.server()
-    await test(scene.store(new Redis(server.port, { lazyConnect: true })), server)
+    await test(scene.store(new Redis(server.port, { lazyConnect: true }), options), server)
   })
 }
+
+const LONG_LIFE = { recordLife: 36_600 * 86_400_000 }
+
+/** Microseconds. */
+const HOUR = 3_600_000_000n
+
+/** The time of the server, in microseconds. */
+async function timeOf(server: RedisServer): Promise<bigint> {
+  const [seconds, micros] = (await server.command('TIME')) as [string, string]
+  return BigInt(seconds) * 1_000_000n + BigInt(micros)
+}
+
+/** Until when the record is kept, in microseconds. */
+async function keptUntil(server: RedisServer): Promise<bigint> {
+  return (await timeOf(server)) + BigInt(Number(await server.command('PTTL', KEY))) * 1_000n
+}
+
+describeRedis('a raised token', () => {
+  describe.concurrent('', { timeout: 30_000 }, () => {
+    it('is kept with its record until the clock has passed it', async () => {
+      await lent(async (store, server) => {
+        const token = (await timeOf(server)) + 1_000n * 24n * HOUR
+        const first = await granted(store, 'first')
+        expect(await store.raiseToken(first, token, never)).toEqual({ renewed: true })
+        expect(await keptUntil(server)).toBeGreaterThan(token)
+        await store.release({ ...first, fencingToken: token }, never)
+        expect(await keptUntil(server)).toBeGreaterThan(token)
+        // Not longer than that: names come and go.
+        expect(await keptUntil(server)).toBeLessThan(token + 20n * 24n * HOUR)
+        const next = await granted(store, 'next grant')
+        expect(next.fencingToken).toBe(token + 1n)
+        await store.renew(next, never)
+        expect(await keptUntil(server)).toBeGreaterThan(next.fencingToken)
+      })
+    })
+
+    it('up to nine quadrillion is exact, and the next ones follow it one by one', async () => {
+      await lent(async (store, server) => {
+        const limit = 9_000_000_000_000_000n
+        const first = await granted(store, 'first')
+        const tooLarge = store.raiseToken(first, limit, never)
+        await expect(tooLarge).rejects.toBeInstanceOf(LeaseConfigurationError)
+        await expect(tooLarge).rejects.toThrow(`below ${limit}`)
+        expect(await store.raiseToken(first, limit - 1n, never)).toEqual({ renewed: true })
+        for (const ttl of [10_000, Number.POSITIVE_INFINITY, 10_000]) {
+          const last = (await store.read('job', never)) ?? first
+          await store.release({ ttl, ...last }, never)
+          const next = await granted(store, `after ${last.grantId}`, { ttl })
+          expect(next.fencingToken).toBe(last.fencingToken + 1n)
+          // A later instant has no text in a record.
+          expect(await server.command('PTTL', KEY)).toBe(-1)
+        }
+      }, LONG_LIFE)
+    })
+
+    it.each([
+      ['ahead of the clock', HOUR],
+      ['of the past', 1n],
+    ])('%s leaves the time of the grant, and the next grant has its own', async (_, by) => {
+      await lent(async (store) => {
+        const first = await granted(store, 'first')
+        const before = await store.read('job', never)
+        for (const step of [by, 2n * by]) {
+          await store.raiseToken(first, first.fencingToken + step, never)
+          const { grantedAt, fencingToken } = (await store.read('job', never)) ?? {}
+          expect({ grantedAt, fencingToken }).toEqual({
+            grantedAt: before?.grantedAt,
+            fencingToken: first.fencingToken + step,
+          })
+        }
+        await store.release({ ...first, fencingToken: first.fencingToken + 2n * by }, never)
+        await new Promise((resolve) => setTimeout(resolve, 3))
+        await granted(store, 'next grant')
+        expect((await store.read('job', never))?.grantedAt).toBeGreaterThan(before?.grantedAt ?? 0)
+      })
+    })
+
+    it('is not given to a grant that is over', async () => {
+      await lent(async (store) => {
+        const first = await granted(store, 'first')
+        await store.release(first, never)
+        const far = first.fencingToken + HOUR
+        expect(await store.raiseToken(first, far, never)).toEqual({ renewed: false, reason: 'expired' })
+        const next = await granted(store, 'next grant')
+        expect(await store.raiseToken(first, far, never)).toMatchObject({ renewed: false, reason: 'taken' })
+        expect(await store.read('job', never)).toMatchObject({ fencingToken: next.fencingToken })
+      })
+    })
+  })
+})
 
 describeRedis('fencing tokens', () => {
   describe.concurrent.each(shapes)('of $name', { timeout: 30_000 }, ({ prepare, grant }) => {

@@ -63,7 +63,7 @@ describeRedis('a member of a quorum', () => {
       const attempts = [
         () => store.acquire(claimOf('a'), never),
         () => store.change(grant, { grantId: 'b', owner: 'b' }, never),
-        () => store.raise(grant, AHEAD, never),
+        () => store.agree(grant, AHEAD, never),
         () => store.repair(grant, {}, undefined, never),
       ]
       for (const attempt of attempts) await expect(attempt()).rejects.toBeInstanceOf(NoFloorError)
@@ -100,11 +100,28 @@ describeRedis('a member of a quorum', () => {
   it('raises its floor to a token that it takes over', async () => {
     await during(0n, async ({ store, floor }) => {
       const grant = await granted(store, 'a')
-      await store.raise(grant, AHEAD, never)
+      await store.agree(grant, AHEAD, never)
       expect(await floor()).toBe(AHEAD)
       await store.release(grant, never)
       await store.repair({ ...grant, fencingToken: AHEAD + 5n }, {}, undefined, never)
       expect(await floor()).toBe(AHEAD + 5n)
+    })
+  })
+
+  it('raises the token of a grant that is in force together with its floor, and no other', async () => {
+    await during(0n, async ({ store, server, floor }) => {
+      const grant = await granted(store, 'a')
+      const other = { ...grant, grantId: 'b' }
+      expect(await store.raiseToken(other, AHEAD, never)).toMatchObject({ renewed: false, reason: 'taken' })
+      expect(await floor()).toBe(grant.fencingToken)
+      expect(await store.raiseToken(grant, AHEAD, never)).toEqual({ renewed: true })
+      expect(await floor()).toBe(AHEAD)
+      expect(await store.read('job', never)).toMatchObject({ grantId: 'a', fencingToken: AHEAD })
+      // The floor keeps later tokens above it: the record is kept no longer than others.
+      expect(Number(await server.command('PTTL', KEY))).toBeLessThan(20 * 86_400_000)
+      await server.command('DEL', FLOOR)
+      await expect(store.raiseToken(grant, AHEAD + 1n, never)).rejects.toBeInstanceOf(NoFloorError)
+      expect(await store.read('job', never)).toMatchObject({ fencingToken: AHEAD })
     })
   })
 

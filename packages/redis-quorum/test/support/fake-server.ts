@@ -16,6 +16,7 @@ import type {
 } from '@leasehold/core/store'
 import { type Floor, NoFloorError, type ServerInfo } from '@leasehold/redis/internal'
 import type { QuorumMember } from '../../src/electorate.js'
+import { REVISION_KEY } from '../../src/records.js'
 
 type State = 'up' | 'dead' | 'frozen'
 
@@ -161,8 +162,8 @@ export class FakeMember implements QuorumMember {
     return await this.#call('break', call, (store) => store.break(name, options))
   }
 
-  async raise(grant: Grant, fencingToken: bigint, call: StoreCall): Promise<AcquireOutcome> {
-    return await this.#call('raise', call, async (store) => {
+  async agree(grant: Grant, fencingToken: bigint, call: StoreCall): Promise<AcquireOutcome> {
+    return await this.#call('agree', call, async (store) => {
       const record = await store.read(grant.name)
       if (record?.state !== 'leased' || record.grantId !== grant.grantId) return { granted: false }
       const least = fencingToken - record.fencingToken
@@ -171,6 +172,24 @@ export class FakeMember implements QuorumMember {
       this.#raiseFloor(shown.fencingToken)
       return { granted: true, grant: { ...grant, fencingToken: shown.fencingToken } }
     })
+  }
+
+  async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
+    const { server } = this
+    const outcome = await this.#call('raiseToken', call, async (store) => {
+      const record = await store.read(grant.name)
+      const renewed = await store.renew(grant)
+      if (record === undefined || !renewed.renewed) return renewed
+      const shown = this.#shownRecord(record).fencingToken
+      this.#raiseFloor(token > shown ? token : shown)
+      if (token <= shown) return renewed
+      const before = shown < grant.fencingToken ? shown : grant.fencingToken
+      const metadata = { [REVISION_KEY]: `${before} 0`, ...record.metadata }
+      await store.update({ ...grant, fencingToken: record.fencingToken }, metadata)
+      server.setAhead(grant.name, token - record.fencingToken)
+      return renewed
+    })
+    return this.#shown(grant.name, outcome)
   }
 
   async repair(

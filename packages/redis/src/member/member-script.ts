@@ -15,7 +15,7 @@ function operations.retract(record, id)
 end
 
 -- Gives the grant in force the token that the members of a quorum have agreed on.
-function operations.raise(record, args)
+function operations.agree(record, args)
   local id, token = string.match(args, '^(%S+) (%S+)$')
   if not is_in_force(record, id) then return with_holder({ 'refused', '', '' }, record) end
   local raised = math.max(record.token, tonumber(token))

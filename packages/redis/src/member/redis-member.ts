@@ -34,8 +34,8 @@ export class RedisMember extends LeaseOperations {
   }
 
   /** Gives the grant in force a larger fencing token, if it has a smaller one. */
-  raise(grant: Grant, fencingToken: bigint, call: StoreCall): Promise<AcquireOutcome> {
-    return this.grant('raise', grant, `${toGrantId(grant.grantId)} ${fencingToken}`, call)
+  agree(grant: Grant, fencingToken: bigint, call: StoreCall): Promise<AcquireOutcome> {
+    return this.grant('agree', grant, `${toGrantId(grant.grantId)} ${fencingToken}`, call)
   }
 
   /** Restores a grant of a majority on a member that has lost it, under its fencing token. */

@@ -44,6 +44,8 @@ export function scriptOf(floorLua: string, moreOperations: string, hasOldKeys = 
   const oldKeys = hasOldKeys ? `local count, old_key = (${count}) / 2, nil\n` : ''
   const text = `
 local FOREVER, AVAILABLE, LEASED, NINE, SPACE = '9999999999999999', 97, 108, 57, 32
+-- Numbers of Lua are exact up to here, and their texts have 16 digits.
+local LARGEST = 9007199254740991
 local str_find, str_sub, str_byte = string.find, string.sub, string.byte
 -- Grant id, ttl, whether to queue, metadata (JSON has no line breaks) and owner.
 local CLAIM = '^(%S+) (%S+) (%S+) ([^\\n]*)\\n(.*)$'

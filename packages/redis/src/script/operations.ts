@@ -28,10 +28,10 @@ end
 
 -- The metadata of a grant whose claim has none: as the last holder left it. In a quorum, other members may have older
 -- metadata, so that a member adds the token of the grant that wrote it: see latestMetadata.
-local function unchanged(record)
+local function unchanged(record, token)
   local metadata = record.exists and redis.call('HGET', record.key, 'metadata') or '{}'
   if not floor_key or string.find(metadata, '"\\\\u0000revision":', 1, true) then return metadata end
-  local revision = '{"\\\\u0000revision":"' .. whole(record.token) .. ' 0"'
+  local revision = '{"\\\\u0000revision":"' .. whole(token or record.token) .. ' 0"'
   return metadata == '{}' and revision .. '}' or revision .. ',' .. string.sub(metadata, 2)
 end
 
@@ -64,6 +64,21 @@ function operations.renew(record, id)
   if record.ends < math.huge then record.ends = micros + duration(record.ttl) * 1000 end
   keep(record)
   return 'renewed'
+end
+
+-- The grant keeps its time, and its metadata those of a grant under its earlier token. A token that is as large already stays.
+function operations.raise(record, args)
+  local id, before, token = string.match(args, '^(%S+) (%S+) (%S+)$')
+  token = math.max(record.token, tonumber(token))
+  if record.grant == id and record.state == 'leased' then raise_floor(token) end
+  local answer = operations.renew(record, id)
+  if answer ~= 'renewed' or token == record.token then return answer end
+  local granted = time_of(record, redis.call('HGET', record.key, 'granted'))
+  local metadata = unchanged(record, math.min(record.token, tonumber(before)))
+  redis.call('HSET', record.key, 'metadata', metadata, 'granted', whole(token) .. ' ' .. granted)
+  record.token = token
+  keep(record)
+  return answer
 end
 
 -- Whether the metadata is of this grant. A late duplicate of a claim can be granted again, under the same id.

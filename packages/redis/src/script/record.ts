@@ -31,11 +31,14 @@ local function store(record)
   end
 end
 
--- Marks the record as changed. Its key outlives the lease by its life at least. The expiry of the key is written only if it
--- is too early, because that costs the server as much as the rest of a renewal.
+-- Marks the record as changed. Its key outlives the lease by its life at least, and a token that was raised above the clock
+-- until the clock has passed it: a name without a record has the clock as its next token. In a quorum, the floor is above it.
+-- The expiry of the key is written only if it is too early, because that costs the server as much as the rest of a renewal.
 local function keep(record)
   record.is_changed = true
-  local least = math.max(record.ends, micros) + life
+  local least = math.max(record.ends, micros, floor_key and 0 or record.token) + life
+  -- The text of a later instant would be too long.
+  if least + life / 2 > LARGEST then least = math.huge end
   if record.kept == math.huge and least < math.huge or record.kept < least then
     record.kept, record.is_kept_longer = math.floor(least + life / 2), true
   end
@@ -53,6 +56,12 @@ local function raise_floor(token)
   redis.call('HSET', floor_key, 'floor', whole(token))
 end
 
+-- The time of the grant, given the field granted.
+local function time_of(record, field)
+  local token, granted = string.match(field or '', '^(%d+) (%d+)$')
+  return token == whole(record.token) and granted or whole(record.token)
+end
+
 local function described(answer, record)
   local f = redis.call('HMGET', record.key, 'owner', 'metadata', 'reason', 'previous', 'granted')
   local state, remaining = record.state, ''
@@ -62,10 +71,8 @@ local function described(answer, record)
   elseif state == 'breaking' then state = 'broken' end
   local reason = record.has_reason and f[3] or ''
   local previous = record.locked and f[4] or ''
-  local token, granted = string.match(f[5] or '', '^(%d+) (%d+)$')
-  if token ~= whole(record.token) then granted = whole(record.token) end
   -- A quorum has no clock of its own: those of its members differ.
-  if floor_key then granted = '' end
+  local granted = floor_key and '' or time_of(record, f[5])
   local fields = { state, record.grant, f[1], whole(record.token), record.ttl, remaining, f[2], reason, previous, granted }
   for i = 1, 10 do answer[#answer + 1] = fields[i] or '' end
   return answer
