@@ -49,10 +49,19 @@ export class LeaseDatabase {
     const { log = '', [LARGEST_RETIRED]: retired = 0 } = this.entries.facts
     const last = largerOf(recorded, BigInt(retired))
     const token = largerOf(last + 1n, tokenNow())
+    return largerOf(token, firstToken(this.#epochOf(token, log)))
+  }
+
+  /** Before a token is recorded that this database has not given: begins an epoch, so that a start of the machine gives larger ones. */
+  cover(token: bigint): void {
+    this.#epochOf(token)
+  }
+
+  #epochOf(token: bigint, log = this.entries.facts['log'] ?? ''): bigint {
     if (this.#epoch?.log !== log || token >= endOfTokens(this.#epoch.begun)) {
       this.#epoch = { log, begun: epochFor(this.#folder, EPOCH_FILE, log, token) }
     }
-    return largerOf(token, firstToken(this.#epoch.begun))
+    return this.#epoch.begun
   }
 
   /** The identity of a new log, for its epochs. */

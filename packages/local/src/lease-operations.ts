@@ -47,6 +47,8 @@ export class LeaseOperations {
   propose<T>(name: string, decide: (state: NameState) => Decision<T>): Proposal<T> {
     const state = this.stateOf(name)
     const { outcome, next, renews, leave = [], keep } = decide(state)
+    // A raised token: one of a new grant has its epoch already.
+    if (next !== undefined && next.fencingToken !== state.lease?.fencingToken) this.#database.cover(next.fencingToken)
     if (next === undefined && leave.length === 0 && keep === undefined) return { outcome }
     if (next !== undefined && renews === true && Number.isFinite(next.lockedUntil)) {
       // Whole milliseconds, rounded up: the heartbeats of a turn are then equal changes, which share a line.

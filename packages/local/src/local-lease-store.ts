@@ -1,6 +1,6 @@
-import { type Clock, systemClock } from '@leasehold/core'
+import { type Clock, type Grant, systemClock } from '@leasehold/core'
 import { type Decision, isLockedAt, LifeCycleStore, type NameState, type TurnState } from '@leasehold/core/life-cycle'
-import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { AbortableCall, type RenewOutcome, type StoreCall } from '@leasehold/core/store'
 import { checkOptionNames } from '@leasehold/core/store-kit'
 import { bootOf } from './boot.js'
 import { LeaseDatabase } from './lease-database.js'
@@ -18,6 +18,12 @@ const LONGEST_TTL = 10 * YEAR
  * as the death of the process whose turn it was.
  */
 const LONGEST_SLEEP = 1_000
+
+/**
+ * The first token that is too large for a raise. Tokens have 63 bits; the rest is for later grants, and for a million starts of
+ * the machine.
+ */
+const TOKEN_LIMIT = 2n ** 63n - 2n ** 56n
 
 export interface LocalLeaseStoreOptions extends LeaseFolderOptions {
   /**
@@ -72,6 +78,15 @@ export class LocalLeaseStore extends LifeCycleStore {
       this.#wakeFiles.notify(freed)
       for (const name of freed) this.watches.update(name)
     })
+  }
+
+  /**
+   * A raised token outlives the process and a restart of the machine. The tokens of all names in the folder are then larger after
+   * a restart. A token that is ahead of the wall clock is lost with the folder, or when an older copy is put back.
+   */
+  override async raiseToken(grant: Grant, token: bigint, call?: StoreCall): Promise<RenewOutcome> {
+    this.checks.token(grant, token, call, TOKEN_LIMIT)
+    return await super.raiseToken(grant, token, call)
   }
 
   /** Held leases stay in the folder until they expire. */

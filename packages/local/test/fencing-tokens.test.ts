@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
 import { LocalGuard } from '@leasehold/local'
 import { temporaryFolder } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
@@ -131,6 +131,90 @@ describe('fencing tokens', () => {
     const next = await granted(claim(other, 'B'))
     expect(next.fencingToken).toBeGreaterThan(grant.fencingToken)
     expect(await store.renew(grant, call)).toMatchObject({ renewed: false, reason: 'taken' })
+  })
+})
+
+describe('a raised token', () => {
+  /** Days ahead of what the folder counts by itself. */
+  const AHEAD = 1_000_000_000n << 20n
+
+  it('is kept exactly, up to 63 bits, and read by other stores of the folder', async () => {
+    const folder = temporaryFolder()
+    const clock = new VirtualClock()
+    const [store, other] = [openStore({ folder, clock }), openStore({ folder, clock })]
+    const grant = await granted(claim(store, 'A'))
+    const limit = 2n ** 63n - 2n ** 56n
+    await expect(store.raiseToken(grant, limit, call)).rejects.toBeInstanceOf(LeaseConfigurationError)
+    expect(await store.raiseToken(grant, limit - 1n, call)).toEqual({ renewed: true })
+    expect(await other.read('job', call)).toMatchObject({ grantId: 'A', fencingToken: limit - 1n })
+    await store.release({ ...grant, fencingToken: limit - 1n }, call)
+    expect((await granted(claim(other, 'B'))).fencingToken).toBe(limit)
+  })
+
+  it('survives the end of its process', async () => {
+    const folder = temporaryFolder()
+    const clock = new VirtualClock()
+    const store = openStore({ folder, clock })
+    const grant = await granted(claim(store, 'A'))
+    const raised = grant.fencingToken + AHEAD
+    await store.raiseToken(grant, raised, call)
+    await store.close()
+    const next = openStore({ folder, clock })
+    expect(await next.read('job', call)).toMatchObject({ grantId: 'A', fencingToken: raised })
+    expect(await next.renew({ ...grant, fencingToken: raised }, call)).toEqual({ renewed: true })
+    clock.block(TTL)
+    expect((await granted(claim(next, 'B'))).fencingToken).toBe(raised + 1n)
+  })
+
+  it('is smaller than the tokens after a restart of the machine, which loses the record', async () => {
+    const folder = temporaryFolder()
+    const clock = new VirtualClock()
+    const store = openStore({ folder, clock, bootId: 'first' })
+    const grant = await granted(claim(store, 'A'))
+    const raised = grant.fencingToken + AHEAD
+    await store.raiseToken(grant, raised, call)
+    await store.close()
+    const next = openStore({ folder, clock, bootId: 'second' })
+    expect((await granted(claim(next, 'B'))).fencingToken).toBeGreaterThan(raised)
+  })
+
+  it('is kept when the log is rewritten, as that of a holder and as that of a name that is over', async () => {
+    const folder = new LeaseFolder({ folder: temporaryFolder() })
+    const clock = new VirtualClock()
+    const boot = bootOf({ clock }, folder.path)
+    const database = new LeaseDatabase(folder, boot, 2_000)
+    onTestFinished(() => database.entries.close())
+    const store = openStore({ folder: folder.path, clock })
+    const raised = new Map<string, bigint>()
+    for (const [name, ttl] of Object.entries({ over: TTL, held: Number.POSITIVE_INFINITY })) {
+      const grant = await granted(claim(store, name, { name, ttl }))
+      raised.set(name, grant.fencingToken + AHEAD)
+      await store.raiseToken(grant, grant.fencingToken + AHEAD, call)
+    }
+    clock.block(2 * 3_600_000)
+    const operations = new LeaseOperations(database, thisWaiter(), boot)
+    for (let n = 0; n < 20; n += 1) {
+      database.entries.refresh()
+      const { change = {} } = acquisition(operations, { name: 'busy', owner: 'o', grantId: 'busy', ttl: TTL })
+      database.entries.attempt([{ key: 'busy', change }])
+    }
+    // The new log has no record of it.
+    expect(await store.read('over', call)).toBeUndefined()
+    expect((await granted(claim(store, 'next', { name: 'over' }))).fencingToken).toBeGreaterThan(
+      raised.get('over') ?? 0n,
+    )
+    expect(await store.read('held', call)).toMatchObject({ grantId: 'held', fencingToken: raised.get('held') })
+  })
+
+  it('that is refused leaves the tokens of other names as they were', async () => {
+    const folder = temporaryFolder()
+    const store = openStore({ folder, clock: new VirtualClock() })
+    const grant = await granted(claim(store, 'A'))
+    await store.release(grant, call)
+    expect(await store.raiseToken(grant, grant.fencingToken + AHEAD, call)).toMatchObject({ renewed: false })
+    await store.close()
+    const next = openStore({ folder, clock: new VirtualClock() })
+    expect((await granted(claim(next, 'B', { name: 'another' }))).fencingToken).toBeLessThan(grant.fencingToken + AHEAD)
   })
 })
 

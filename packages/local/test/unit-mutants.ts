@@ -106,4 +106,20 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/shared-folder.test.ts',
     name: 'does not take the log away from its owner when it rewrites the log',
   },
+  {
+    title: 'a raised token is lost with the start of the machine',
+    file: 'src/lease-operations.ts',
+    find: 'this.#database.cover(next.fencingToken)',
+    replace: '{}',
+    test: 'test/fencing-tokens.test.ts',
+    name: 'is smaller than the tokens after a restart of the machine',
+  },
+  {
+    title: 'a raised token counts before it is known that the grant is in force',
+    file: 'src/lease-operations.ts',
+    find: 'if (next !== undefined && next.fencingToken !== state.lease?.fencingToken) this.#database.cover(next.fencingToken)',
+    replace: 'if (state.lease !== undefined) this.#database.cover(2n ** 62n)',
+    test: 'test/fencing-tokens.test.ts',
+    name: 'that is refused leaves the tokens of other names as they were',
+  },
 ]
