@@ -34,7 +34,7 @@ export type GrantAnswer =
   /** The name is free, but a transaction has locked its row. */
   | readonly ['busy', isFirst?: boolean, last?: RecordAnswer | null]
 
-/** The answer of `leases_update_2`, and that for each exception of `leases_renew_1`. */
+/** The answer of `leases_update_2` and `leases_raise_1`, and that for each exception of `leases_renew_1`. */
 export type RenewAnswer =
   | readonly ['renewed']
   | readonly ['ended', reason: RenewRefusal, holder?: RecordAnswer | null]

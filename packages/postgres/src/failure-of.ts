@@ -5,6 +5,11 @@ import type { LeaseErrorDetails } from '@leasehold/core/store'
 const OPERATIONS =
   'the user needs USAGE on the schema; SELECT, INSERT, UPDATE and DELETE on its tables; and EXECUTE on its functions'
 
+/** Where the server does not know a table or a function. */
+export const OUTDATED =
+  'the tables or functions are missing or too old: call migrate() of @leasehold/postgres, and give the store the same schema ' +
+  'and table'
+
 /** The SQLSTATE of an error of the server; `undefined` for other errors, such as those of the network. */
 export function sqlStateOf(error: unknown): string | undefined {
   const code: unknown = (error as { code?: unknown } | null | undefined)?.code
@@ -27,11 +32,7 @@ export function failureOf(action: string, leaseName: string, error: unknown, rig
     return new LeaseUnauthorisedError(`${failed}: check the user, the password and pg_hba.conf`, details)
   }
   if (state === '42P01' || state === '3F000' || state === '42883' || state === '42703') {
-    return new LeaseConfigurationError(
-      `${failed}: the tables or functions are missing or too old: call migrate() of @leasehold/postgres, and give the ` +
-        'store the same schema and table',
-      details,
-    )
+    return new LeaseConfigurationError(`${failed}: ${OUTDATED}`, details)
   }
   if (state === '3D000')
     return new LeaseConfigurationError(`${failed}: create the database, or correct the URL`, details)

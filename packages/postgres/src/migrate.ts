@@ -29,7 +29,7 @@ export interface Migration {
 const PARTS = [
   { version: 1, name: 'tables', sql: tables },
   { version: 5, name: 'guard', sql: guard },
-  { version: 7, name: 'operations', sql: [records, queue, grants, holders, run].join('') },
+  { version: 8, name: 'operations', sql: [records, queue, grants, holders, run].join('') },
 ]
 
 /**

@@ -36,6 +36,7 @@ import type { ClientAdapter } from './client/connection.js'
 import type { PostgresClient } from './client/postgres-client.js'
 import { AdvisoryCompat } from './compat/advisory-compat.js'
 import type { PostgresCompat } from './compat/advisory-key.js'
+import { OUTDATED } from './failure-of.js'
 import { migrate } from './migrate.js'
 import type { Query } from './operation.js'
 import { OperationQueue } from './operation-queue.js'
@@ -192,18 +193,35 @@ export class PostgresLeaseStore implements LeaseStore {
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.grant(grant, call, metadata)
-    if (this.#compat === undefined) return await this.#change(grant, metadata, call)
-    const change = async () => [await this.#change(grant, metadata, call)]
-    const [outcome] = await this.#compat.renew([grant], call, change)
+    return await this.#changed('update', grant, [JSON.stringify(metadata), String(grant.fencingToken)], call)
+  }
+
+  /**
+   * Rejects with a `LeaseConfigurationError` where the functions in the database are older than this operation. A token that is
+   * ahead of the server's clock is lost with the table, or when an older backup is restored.
+   */
+  async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
+    this.#checks.token(grant, token, call)
+    return await this.#changed('raise', grant, [String(token)], call)
+  }
+
+  /** Renews one grant with an operation that also changes its row. */
+  async #changed(operation: string, grant: Grant, args: readonly string[], call: StoreCall): Promise<RenewOutcome> {
+    const change = () => this.#change(operation, grant, args, call)
+    if (this.#compat === undefined) return await change()
+    const [outcome] = await this.#compat.renew([grant], call, async () => [await change()])
     if (outcome === undefined || outcome instanceof Error) throw outcome
     return outcome
   }
 
-  async #change(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    const { name, grantId, fencingToken } = grant
-    const args = [toColumn(name), toColumn(grantId), JSON.stringify(metadata), String(fencingToken)]
-    const toOutcome = (answer: unknown) => renewOutcome(answer as RenewAnswer)
-    const outcome = await this.#run('update', name, args, call, toOutcome, { isRepeated: isBusy })
+  async #change(operation: string, grant: Grant, args: readonly string[], call: StoreCall): Promise<RenewOutcome> {
+    const { name, grantId } = grant
+    const all = [toColumn(name), toColumn(grantId), ...args]
+    const toOutcome = (answer: unknown) => {
+      if (isUnknown(answer)) throw misconfigured(`${operation} of lease '${name}' failed: ${OUTDATED}`)
+      return renewOutcome(answer as RenewAnswer)
+    }
+    const outcome = await this.#run(operation, name, all, call, toOutcome, { isRepeated: isBusy })
     if (outcome === undefined) throw this.#locked(grant)
     return outcome
   }
@@ -389,6 +407,11 @@ export class PostgresLeaseStore implements LeaseStore {
 function isBusy(answer: unknown): boolean {
   const [word] = answer as GrantAnswer | RenewAnswer
   return word === 'busy' || word === 'locked'
+}
+
+/** Whether the functions in the database are older than the operation. */
+function isUnknown(answer: unknown): boolean {
+  return (answer as readonly unknown[])[0] === 'unknown'
 }
 
 function turnOf(id: string): string {

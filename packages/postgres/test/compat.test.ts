@@ -126,6 +126,21 @@ describePostgres('a store with compat', () => {
     })
   })
 
+  it('loses a lease whose session has ended, also when its token is raised', async () => {
+    await play(async ({ store, old, tryOld, freeOld }) => {
+      const grant = await granted(store, 'g')
+      const token = grant.fencingToken + 10n ** 15n
+      expect(await store.raiseToken(grant, token, never)).toEqual({ renewed: true })
+      await old.query(
+        "select pg_terminate_backend(pid) from pg_locks where locktype = 'advisory' and pid <> pg_backend_pid()",
+      )
+      await eventually('the lock to be free', tryOld)
+      expect(await store.raiseToken(grant, 2n * token, never)).toEqual({ renewed: false, reason: 'deleted' })
+      await freeOld()
+      expect((await granted(store, 'h')).fencingToken).toBe(token + 1n)
+    })
+  })
+
   it('frees the lock of a lease that another has taken, or that was broken', async () => {
     await play(async ({ store, tryOld }) => {
       const grant = await granted(store, 'g')

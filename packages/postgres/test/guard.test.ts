@@ -84,6 +84,27 @@ describePostgres('the guard', () => {
       await expect(guard.transactUnderLease(name, lease.fencingToken, tx)).rejects.toThrow(LeaseLostError)
     })
 
+    it('passes with a raised token and no longer with the earlier one; a raise does not wait for it', async () => {
+      const grant = await granted(randomUUID())
+      const earlier = await begun()
+      await underLease(earlier, grant)
+      const raised = { ...grant, fencingToken: grant.fencingToken + 10n ** 15n }
+      expect(await store.raiseToken(grant, raised.fencingToken, never)).toEqual({ renewed: true })
+      // The transaction under the earlier token still keeps the name.
+      await store.release(raised, never)
+      expect(await claim(grant.name)).toMatchObject({ granted: false })
+      await ended(earlier)
+      const next = await claim(grant.name)
+      if (!next.granted) throw new Error('refused')
+      expect(next.grant.fencingToken).toBe(raised.fencingToken + 1n)
+      const last = 2n ** 63n - 2n
+      expect(await store.raiseToken(next.grant, last, never)).toEqual({ renewed: true })
+      const tx = await begun()
+      await underLease(tx, { ...next.grant, fencingToken: last })
+      await expect(underLease(tx, next.grant)).rejects.toBeInstanceOf(LeaseLostError)
+      await ended(tx, 'rollback')
+    })
+
     it('rejects a lease that has expired, was released, broken or taken, and every other token', async () => {
       const released = await granted(randomUUID())
       await store.release(released, never)

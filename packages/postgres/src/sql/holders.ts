@@ -78,6 +78,20 @@ begin
 end
 $$;
 
+-- A token that is as large already stays. Changes no key: it does not wait for a guard. A guard that passed under the earlier
+-- token still keeps the name from a new grant; a later one needs the raised token.
+create or replace function "leasehold"."leases_raise_1"(p_name text, p_grant text, p_token bigint) returns json
+language plpgsql as $$
+begin
+  update "leasehold"."leases" l set
+      locked_until = coalesce(clock_timestamp() + l.ttl * interval '1 millisecond', 'infinity'),
+      renewals = l.renewals + 1, fencing_token = greatest(l.fencing_token, p_token)
+    where l.name = p_name and l.grant_id = p_grant and l.state = 'leased';
+  if found then return '["renewed"]'; end if;
+  return coalesce("leasehold"."leases_renew_1"(array[p_name], array[p_grant]) -> 0 -> 1, '["locked"]');
+end
+$$;
+
 -- Changes no key: it does not wait for a guard, whose transaction still keeps the name from a new grant.
 -- p_token: as for leases_update_2.
 create or replace function "leasehold"."leases_release_2"(p_name text, p_grant text, p_metadata json, p_token bigint) returns json

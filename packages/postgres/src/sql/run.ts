@@ -48,6 +48,8 @@ begin
       v_answer := "leasehold"."leases_change_1"(v_call ->> 1, v_call ->> 2, v_call ->> 3, v_call ->> 4);
     elsif v_operation = 'break' then
       v_answer := "leasehold"."leases_break_1"(v_call ->> 1, (v_call ->> 2)::bigint, v_call ->> 3, v_call ->> 4);
+    elsif v_operation = 'raise' then
+      v_answer := "leasehold"."leases_raise_1"(v_call ->> 1, v_call ->> 2, (v_call ->> 3)::bigint);
     elsif v_operation = 'withdraw' then
       v_answer := "leasehold"."leases_withdraw_1"(v_call ->> 1, v_call ->> 2);
     elsif v_operation = 'watch' then

@@ -1,4 +1,4 @@
-import { createLease } from '@leasehold/core'
+import { createLease, LeaseConfigurationError } from '@leasehold/core'
 import { migrate, migrations, PostgresLeaseStore } from '@leasehold/postgres'
 import { silentLogger } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
@@ -76,6 +76,31 @@ describePostgres('the tables', () => {
         expect(await store.renew(old, never)).toEqual({ renewed: true })
         expect(await store.release(old, never)).toMatchObject({ released: true })
         expect((await granted(store, 'new')).fencingToken).toBeGreaterThan(BigInt(token))
+      })
+    })
+
+    it('of an older version raise no token, and say so, until they are brought up to date', async () => {
+      await play(async (scene) => {
+        const schema = `${scene.schema}_older`
+        const all = await migrations({ schema })
+        for (const { sql } of all) {
+          // As it was before there was this operation.
+          await server.query(sql.replace(/ *elsif v_operation = 'raise' then\n.*\n/, ''))
+        }
+        await server.query(
+          `DROP FUNCTION ${schema}.leases_raise_1; DELETE FROM ${schema}.leases_migrations WHERE version > 7`,
+        )
+        const store = scene.store(server, { schema })
+        const grant = await granted(store, 'held')
+        const token = grant.fencingToken + 10n ** 12n
+        const raise = () => store.raiseToken(grant, token, never)
+        await expect(raise()).rejects.toBeInstanceOf(LeaseConfigurationError)
+        await expect(raise()).rejects.toThrow(/raise of lease 'job' failed: .* too old: call migrate\(\)/)
+        expect(await store.renew(grant, never)).toEqual({ renewed: true })
+        expect(await store.read('job', never)).toMatchObject({ fencingToken: grant.fencingToken })
+        await migrate(scene.pool(server), { schema })
+        expect(await raise()).toEqual({ renewed: true })
+        expect(await store.read('job', never)).toMatchObject({ fencingToken: token })
       })
     })
 
