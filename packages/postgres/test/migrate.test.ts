@@ -33,6 +33,7 @@ describePostgres('migrate', () => {
     await store.acquire({ ...grant, grantId: 'second', queue: true }, never)
     expect(await store.renew(grant, never)).toEqual({ renewed: true })
     expect(await store.update(grant, { at: 'here' }, never)).toEqual({ renewed: true })
+    expect(await store.raiseToken(grant, grant.fencingToken, never)).toEqual({ renewed: true })
     expect(await store.read('job', never)).toMatchObject({ metadata: { at: 'here' }, waiters: 1 })
     const { value: watched } = await store.watch('other', never).next()
     expect(watched).toBeUndefined()

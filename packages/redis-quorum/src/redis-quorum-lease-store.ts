@@ -118,7 +118,10 @@ export class RedisQuorumLeaseStore implements LeaseStore {
     return await this.#heartbeats.update(grant, metadata, call)
   }
 
-  /** Certain when a majority has the token. Rejects a token of 9,000,000,000,000,000 or more: the servers count in doubles. */
+  /**
+   * Certain when a majority has the token. Rejects a token of 9,000,000,000,000,000 or more: the servers count in doubles. Later
+   * tokens of all names are larger.
+   */
   async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.token(grant, token, call, TOKEN_LIMIT)
     return await this.#heartbeats.raiseToken(grant, token, call)

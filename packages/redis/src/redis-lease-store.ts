@@ -89,7 +89,10 @@ export class RedisLeaseStore implements LeaseStore {
     return await this.#operations.update(grant, metadata, call)
   }
 
-  /** Rejects a token of 9,000,000,000,000,000 or more: the script counts in doubles. */
+  /**
+   * Rejects a token of 9,000,000,000,000,000 or more: the script counts in doubles. The record of a token that is ahead of the
+   * server's clock is kept until the clock has passed it. If the server loses the record before, the next token is smaller.
+   */
   async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.token(grant, token, call, TOKEN_LIMIT)
     return await this.#operations.raiseToken(grant, token, call)

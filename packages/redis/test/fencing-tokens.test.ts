@@ -156,7 +156,7 @@ describeRedis('a raised token', () => {
       ['ahead of the clock', HOUR],
       ['of the past', 1n],
     ])('%s leaves the time of the grant, and the next grant has its own', async (_, by) => {
-      await lent(async (store) => {
+      await lent(async (store, server) => {
         const first = await granted(store, 'first')
         const before = await store.read('job', never)
         for (const step of [by, 2n * by]) {
@@ -168,7 +168,8 @@ describeRedis('a raised token', () => {
           })
         }
         await store.release({ ...first, fencingToken: first.fencingToken + 2n * by }, never)
-        await new Promise((resolve) => setTimeout(resolve, 3))
+        const time = BigInt(before?.grantedAt ?? 0) * 1_000n
+        await eventually('the clock has gone on', async () => (await timeOf(server)) >= time + 1_000n)
         await granted(store, 'next grant')
         expect((await store.read('job', never))?.grantedAt).toBeGreaterThan(before?.grantedAt ?? 0)
       })
@@ -181,6 +182,7 @@ describeRedis('a raised token', () => {
         const far = first.fencingToken + HOUR
         expect(await store.raiseToken(first, far, never)).toEqual({ renewed: false, reason: 'expired' })
         const next = await granted(store, 'next grant')
+        expect(next.fencingToken).toBeLessThan(far)
         expect(await store.raiseToken(first, far, never)).toMatchObject({ renewed: false, reason: 'taken' })
         expect(await store.read('job', never)).toMatchObject({ fencingToken: next.fencingToken })
       })
