@@ -39,4 +39,12 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/tokens.test.ts',
     name: 'is remembered by the store that raised it',
   },
+  {
+    title: 'a raise makes the metadata of a server that missed an update the latest',
+    file: '../redis/src/script/operations.ts',
+    find: 'unchanged(record, math.min(record.token, tonumber(before)))',
+    replace: "redis.call('HGET', record.key, 'metadata')",
+    test: 'test/metadata.test.ts',
+    name: 'is the latest one, if a server has missed an update and then takes part in a raise',
+  },
 ]
