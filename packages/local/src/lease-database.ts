@@ -57,7 +57,7 @@ export class LeaseDatabase {
     this.#epochOf(token)
   }
 
-  #epochOf(token: bigint, log = this.entries.facts['log'] ?? ''): bigint {
+  #epochOf(token: bigint, log = this.entries.facts.log ?? ''): bigint {
     if (this.#epoch?.log !== log || token >= endOfTokens(this.#epoch.begun)) {
       this.#epoch = { log, begun: epochFor(this.#folder, EPOCH_FILE, log, token) }
     }

@@ -16,6 +16,7 @@ import type {
 } from '@leasehold/core/store'
 import { type Floor, NoFloorError, type ServerInfo } from '@leasehold/redis/internal'
 import type { QuorumMember } from '../../src/electorate.js'
+import { largestOf } from '../../src/fencing-tokens.js'
 import { REVISION_KEY } from '../../src/records.js'
 
 type State = 'up' | 'dead' | 'frozen'
@@ -181,9 +182,10 @@ export class FakeMember implements QuorumMember {
       const renewed = await store.renew(grant)
       if (record === undefined || !renewed.renewed) return renewed
       const shown = this.#shownRecord(record).fencingToken
-      this.#raiseFloor(token > shown ? token : shown)
+      this.#raiseFloor(largestOf([token, shown]))
       if (token <= shown) return renewed
-      const before = shown < grant.fencingToken ? shown : grant.fencingToken
+      let before = grant.fencingToken
+      if (shown < before) before = shown
       const metadata = { [REVISION_KEY]: `${before} 0`, ...record.metadata }
       await store.update({ ...grant, fencingToken: record.fencingToken }, metadata)
       server.setAhead(grant.name, token - record.fencingToken)
