@@ -20,20 +20,28 @@ export interface EventMessage {
   readonly question?: number
   /** Whether the entity gets a `reply`. Without it, the sender only waits until the event was handled. */
   readonly wantsReply?: boolean
-  /** How often the message was sent on, because the shard had moved. */
+  /**
+   * The session of the shard that the message is for: one grant of its lease. A message is taken in no other one, so a message
+   * that comes late cannot be handled after later ones. Absent where the sender does not know the session yet.
+   */
+  readonly session?: string
+  /** How often the message was sent to another address, because the shard had moved. */
   readonly hops: number
 }
+
+/** What became of an event with a `question`. */
+export type AnswerOutcome =
+  | { readonly type: 'answered'; readonly answer?: Json }
+  /** The entity certainly did not handle the event. `again`: the session has ended, and the event can be sent to the next. */
+  | { readonly type: 'not-delivered'; readonly reason: string; readonly again?: string }
+  /** The entity may have handled the event. `again`: as above. */
+  | { readonly type: 'unknown'; readonly reason: string; readonly again?: string }
 
 /** The answer to an event with a `question`. */
 export interface AnswerMessage {
   readonly kind: 'answer'
   readonly question: number
-  readonly outcome:
-    | { readonly type: 'answered'; readonly answer?: Json }
-    /** The entity certainly did not handle the event. */
-    | { readonly type: 'not-delivered'; readonly reason: string }
-    /** The entity may have handled the event. */
-    | { readonly type: 'unknown'; readonly reason: string }
+  readonly outcome: AnswerOutcome
 }
 
 export type Message = EventMessage | AnswerMessage
@@ -47,6 +55,10 @@ export interface Batch {
   readonly shards: number
   /** The process that sends, and the address at which it takes answers. */
   readonly sender: { readonly owner: string; readonly address: string }
+  /** The run of the sender's region. A restart is another run. */
+  readonly run: string
+  /** Larger for each later batch of the run to this address. The receiver takes no batch that comes late or twice. */
+  readonly sequence: number
   readonly messages: readonly Message[]
 }
 
@@ -54,7 +66,10 @@ export interface Batch {
 export type Receipt =
   /** The message is in the queue of its entity, or the answer has arrived. */
   | { readonly outcome: 'accepted' }
-  /** Nothing was done: the shard is not here. `address` is where it is, as far as the receiver knows. */
-  | { readonly outcome: 'moved'; readonly address?: string }
+  /**
+   * Nothing was done: the shard is not here, or not in the session of the message. `address` is where it is, as far as the
+   * receiver knows. `session`: the shard is here, in this session.
+   */
+  | { readonly outcome: 'moved'; readonly address?: string; readonly session?: string }
   /** Nothing was done, and sending it on does not help: a full queue, another protocol, another number of shards. */
   | { readonly outcome: 'refused'; readonly reason: string }
