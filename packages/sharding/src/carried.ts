@@ -56,5 +56,7 @@ function kindOf(value: unknown): string {
 }
 
 function refuse(at: string, kind: string): never {
-  throw new LeaseConfigurationError(`${at} is ${kind}, which JSON cannot carry: send texts, numbers, arrays and plain objects`)
+  throw new LeaseConfigurationError(
+    `${at} is ${kind}, which JSON cannot carry: send texts, numbers, arrays and plain objects`,
+  )
 }

@@ -105,7 +105,8 @@ export class EntityHost implements Task {
   /** Whether all of its messages are handled, and their effects saved. */
   get isAtRest(): boolean {
     if (this.#phase === 'new' || this.#phase === 'ended') return this.#mailbox.length === 0
-    const hasWork = this.#mailbox.length > 0 || this.#answers.length > 0 || this.#saving !== undefined || this.#isChanged
+    const hasWork =
+      this.#mailbox.length > 0 || this.#answers.length > 0 || this.#saving !== undefined || this.#isChanged
     return this.#phase === 'running' && !hasWork && !this.#isHandling
   }
 
@@ -198,7 +199,10 @@ export class EntityHost implements Task {
   /** Refuses the messages that are there. The next one loads the entity again. */
   #refuse(error: unknown, what: string): void {
     this.#phase = 'new'
-    const silent = this.#dropMailbox({ type: 'not-delivered', reason: `entity '${this.id}' ${what}: ${reasonOf(error)}` })
+    const silent = this.#dropMailbox({
+      type: 'not-delivered',
+      reason: `entity '${this.id}' ${what}: ${reasonOf(error)}`,
+    })
     const lost = silent === 0 ? '' : `; ${silent} events that nobody waits for are dropped`
     this.#rules.report(error, `entity '${this.id}' ${what}${lost}`)
     this.#session.onRest(this)
@@ -311,7 +315,8 @@ export class EntityHost implements Task {
   #forget(): void {
     this.#stopActor()
     this.#phase = 'new'
-    for (const { answer } of this.#open) answer?.({ type: 'unknown', reason: `entity '${this.id}' ended without an answer` })
+    for (const { answer } of this.#open)
+      answer?.({ type: 'unknown', reason: `entity '${this.id}' ended without an answer` })
     this.#open.clear()
     if (this.#mailbox.length > 0) this.#rules.dispatcher.add(this)
     else this.#session.onRest(this)

@@ -59,7 +59,9 @@ export class MemoryNetwork {
   add(address: string, region: string, handler: BatchHandler, receive: (task: () => void) => void): void {
     const station = this.#stations.get(address) ?? { handlers: new Map(), receive }
     if (station.handlers.has(region)) {
-      throw new LeaseConfigurationError(`region '${region}' listens at ${address} already: give each process an address of its own`)
+      throw new LeaseConfigurationError(
+        `region '${region}' listens at ${address} already: give each process an address of its own`,
+      )
     }
     station.handlers.set(region, handler)
     this.#stations.set(address, station)

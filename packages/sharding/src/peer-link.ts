@@ -166,7 +166,9 @@ export class PeerLink {
     const { clock, timeout, send, address } = this.#options
     const call = new AbortableCall(timeout)
     this.#call = call
-    const cancel = clock.schedule(timeout, () => call.abort(new Error(`${address} did not answer within ${timeout} ms`)))
+    const cancel = clock.schedule(timeout, () =>
+      call.abort(new Error(`${address} did not answer within ${timeout} ms`)),
+    )
     const aborted = new Promise<never>((_, reject) => {
       call.onAbort(() => reject(call.signal.reason))
     })

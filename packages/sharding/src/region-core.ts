@@ -90,7 +90,13 @@ export class RegionCore {
       return host?.isOpen ? host : undefined
     }
     this.#router = new Router({ ...options, run: this.#run, questions: this.#questions, localShard })
-    this.#rules = { ...entities, clock, drainTimeout, onDropped, onClosed: ({ shard }) => this.#router.onLocalShard(shard) }
+    this.#rules = {
+      ...entities,
+      clock,
+      drainTimeout,
+      onDropped,
+      onClosed: ({ shard }) => this.#router.onLocalShard(shard),
+    }
     this.#scheduleSweep()
   }
 
@@ -222,7 +228,9 @@ export class RegionCore {
     const { clock, name, transport } = this.#options
     const end = clock.now() + timeout
     while (!this.#router.isIdle && clock.now() < end) {
-      await new Promise<void>((resolve) => clock.schedule(Math.min(CLOSE_STEP, Math.max(0, end - clock.now())), resolve))
+      await new Promise<void>((resolve) =>
+        clock.schedule(Math.min(CLOSE_STEP, Math.max(0, end - clock.now())), resolve),
+      )
     }
     this.#state = 'closed'
     for (const host of this.#hosts.values()) host.end('the region was stopped')
@@ -275,7 +283,9 @@ export class RegionCore {
     const host = this.#hosts.get(shard)
     if (!host?.isOpen) {
       const address = directory.addressOf(shard)
-      return address === undefined || address === transport.address ? { outcome: 'moved' } : { outcome: 'moved', address }
+      return address === undefined || address === transport.address
+        ? { outcome: 'moved' }
+        : { outcome: 'moved', address }
     }
     if (session !== host.session) return { outcome: 'moved', session: host.session }
     if (!isEvent(event)) return { outcome: 'refused', reason: NO_EVENT }
@@ -316,7 +326,9 @@ function textFrom(random: () => number): string {
 }
 
 function isEvent(event: unknown): event is { readonly [key: string]: Json | undefined } {
-  return typeof event === 'object' && event !== null && typeof Reflect.get(event, 'type') === 'string' && !('reply' in event)
+  return (
+    typeof event === 'object' && event !== null && typeof Reflect.get(event, 'type') === 'string' && !('reply' in event)
+  )
 }
 
 function eventOf(event: unknown): { readonly [key: string]: Json | undefined } {

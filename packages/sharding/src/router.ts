@@ -239,7 +239,18 @@ export class Router {
   #linkTo(address: string): PeerLink {
     let link = this.#links.get(address)
     if (link === undefined) {
-      const { clock, random, sendTimeout: timeout, directory, onOutage, name, shards, owner, run, transport } = this.#options
+      const {
+        clock,
+        random,
+        sendTimeout: timeout,
+        directory,
+        onOutage,
+        name,
+        shards,
+        owner,
+        run,
+        transport,
+      } = this.#options
       link = new PeerLink({
         address,
         clock,
@@ -248,7 +259,15 @@ export class Router {
         send: async (messages, signal) => {
           const sender = { owner, address: transport.address }
           this.#sequence += 1
-          const batch: Batch = { protocol: PROTOCOL, region: name, shards, sender, run, sequence: this.#sequence, messages }
+          const batch: Batch = {
+            protocol: PROTOCOL,
+            region: name,
+            shards,
+            sender,
+            run,
+            sequence: this.#sequence,
+            messages,
+          }
           return await transport.send(address, batch, signal)
         },
         onSent: (queue, sent, isUnknown) => this.#onSent(queue, sent, isUnknown),
