@@ -23,6 +23,7 @@ export {
 export type { Lock, LockInfo, LockManagerSnapshot, LockMode, LockOptions } from './lock-manager/lock.js'
 export { createLockManager, type LockManager, type LockManagerOptions } from './lock-manager/lock-manager.js'
 export { Once, type OnceOptions, type OnceOutcome, type OnceRunOptions } from './once.js'
+export { type GroupMember, type MemberMetadata, readPartitionGroup } from './partition-group/group-member.js'
 export {
   type AssignedPartition,
   PartitionGroup,

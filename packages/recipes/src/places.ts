@@ -8,6 +8,7 @@ import {
   listLeases,
   type Metadata,
   type StoreLease,
+  type StoreOperationOptions,
 } from '@leasehold/core'
 import { recipeOf } from './record-kind.js'
 
@@ -57,10 +58,8 @@ export class Places {
   }
 
   /** The places that are held, with their records. Rejects if the store does not answer. */
-  async *held(signal?: AbortSignal): AsyncGenerator<{ readonly place: number; readonly record: LeaseRecord }> {
-    for await (const { place, isFree, isOther, record } of this.#all(signal)) {
-      if (!isFree && !isOther) yield { place, record }
-    }
+  held(signal?: AbortSignal): AsyncGenerator<{ readonly place: number; readonly record: LeaseRecord }> {
+    return heldPlaces(this.#options, this.#listing(signal))
   }
 
   /** Takes a free place, with these metadata. `undefined`: others were faster, or the signal has aborted. */
@@ -68,7 +67,7 @@ export class Places {
     const { store, prefix, leaseOptions, random, report } = this.#options
     const free: number[] = []
     let next = 0
-    for await (const { place, isFree, isOther } of this.#all(signal)) {
+    for await (const { place, isFree, isOther } of listPlaces(this.#options, this.#listing(signal))) {
       if (isFree && !isOther) free.push(place)
       next = Math.max(next, place + 1)
     }
@@ -82,14 +81,30 @@ export class Places {
     return undefined
   }
 
-  async *#all(signal: AbortSignal | undefined): AsyncGenerator<PlaceRecord> {
-    const { store, prefix, recipe, clock, leaseOptions } = this.#options
-    const options = { clock, timeout: leaseOptions.operationTimeout, ...(signal === undefined ? {} : { signal }) }
-    for await (const record of listLeases(store, prefix, options)) {
-      const place = record.name.slice(prefix.length)
-      // The record of another recipe is no place.
-      const isOther = ![undefined, recipe].includes(recipeOf(record.metadata))
-      if (PLACE.test(place)) yield { place: Number(place), isFree: !isLocked(record), isOther, record }
-    }
+  #listing(signal: AbortSignal | undefined): StoreOperationOptions {
+    const { clock, leaseOptions } = this.#options
+    return { clock, timeout: leaseOptions.operationTimeout, signal }
+  }
+}
+
+async function* listPlaces(
+  { store, prefix, recipe }: Pick<PlacesOptions, 'store' | 'prefix' | 'recipe'>,
+  options: StoreOperationOptions,
+): AsyncGenerator<PlaceRecord> {
+  for await (const record of listLeases(store, prefix, options)) {
+    const place = record.name.slice(prefix.length)
+    // The record of another recipe is no place.
+    const isOther = ![undefined, recipe].includes(recipeOf(record.metadata))
+    if (PLACE.test(place)) yield { place: Number(place), isFree: !isLocked(record), isOther, record }
+  }
+}
+
+/** The places that are held, with their records. Rejects if the store does not answer. */
+export async function* heldPlaces(
+  of: Pick<PlacesOptions, 'store' | 'prefix' | 'recipe'>,
+  options: StoreOperationOptions,
+): AsyncGenerator<{ readonly place: number; readonly record: LeaseRecord }> {
+  for await (const { place, isFree, isOther, record } of listPlaces(of, options)) {
+    if (!isFree && !isOther) yield { place, record }
   }
 }

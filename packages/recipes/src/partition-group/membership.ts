@@ -4,15 +4,13 @@ import {
   type Health,
   healthOf,
   type LeaseStore,
+  type Metadata,
   type StoreLease,
 } from '@leasehold/core'
-import { roomOf } from '@leasehold/core/internal'
 import { Places } from '../places.js'
 import { ofRecipe } from '../record-kind.js'
-import type { Member } from './balance.js'
-import { decodeShare, encodeShare, largestGroup, type Share } from './share.js'
-
-const RECIPE = 'partition-group'
+import { membersOf, RECIPE, type SeenMember, seenMember, toRecord } from './group-member.js'
+import { encodeShare, type Share } from './share.js'
 
 export interface MembershipOptions {
   readonly store: LeaseStore
@@ -22,6 +20,8 @@ export interface MembershipOptions {
   readonly leaseOptions: CreateLeaseOptions
   readonly clock: Clock
   readonly random: () => number
+  /** The member's own metadata now. */
+  readonly metadata: () => Metadata
 }
 
 /** The place of a worker among the members of its group. The record of a place shows the share of its member. */
@@ -35,7 +35,7 @@ export class Membership {
 
   constructor(options: MembershipOptions) {
     this.#options = options
-    this.#places = new Places({ ...options, prefix: `${options.name}/members/`, recipe: RECIPE })
+    this.#places = new Places({ ...options, prefix: membersOf(options.name), recipe: RECIPE })
   }
 
   /** The number of this worker's place; -1 before it has one. */
@@ -64,14 +64,11 @@ export class Membership {
   }
 
   /** The members of the group but this one, as their records show them. */
-  async others(signal: AbortSignal): Promise<readonly Member[]> {
-    const members: Member[] = []
+  async others(signal: AbortSignal): Promise<readonly SeenMember[]> {
+    const { store, partitions } = this.#options
+    const members: SeenMember[] = []
     for await (const { place, record } of this.#places.held(signal)) {
-      if (place === this.#place) continue
-      const { metadata } = record
-      const partitions = this.#numberIn(metadata.partitions)
-      const share = decodeShare(metadata.share, partitions)
-      members.push({ place, partitions, isLeaving: metadata.leaving === 'true', share })
+      if (place !== this.#place) members.push(seenMember(place, record, store, partitions))
     }
     return members
   }
@@ -95,16 +92,13 @@ export class Membership {
     await this.#lease?.release()
   }
 
-  #metadataOf(share: Share, isLeaving: boolean): Record<string, string> {
-    const { partitions } = this.#options
-    const metadata = ofRecipe(RECIPE, { partitions: String(partitions), share: encodeShare(share, partitions) })
-    return isLeaving ? { ...metadata, leaving: 'true' } : metadata
-  }
-
-  /** The number of partitions in the record of a member; our own if the record has no possible number. */
-  #numberIn(text: string | undefined): number {
-    const { store, partitions } = this.#options
-    const number = /^[1-9]\d{0,8}$/.test(text ?? '') ? Number(text) : partitions
-    return number <= largestGroup(roomOf(store.limits)) ? number : partitions
+  #metadataOf(share: Share, isLeaving: boolean): Metadata {
+    const { partitions, metadata } = this.#options
+    return ofRecipe(RECIPE, {
+      partitions: String(partitions),
+      share: encodeShare(share, partitions),
+      ...(isLeaving ? { leaving: 'true' } : {}),
+      ...toRecord(metadata()),
+    })
   }
 }

@@ -1,4 +1,11 @@
-import { createLease, type Health, LeaseConfigurationError, type LeaseStore, TimeoutSettings } from '@leasehold/core'
+import {
+  createLease,
+  type Health,
+  LeaseConfigurationError,
+  type LeaseStore,
+  type Metadata,
+  TimeoutSettings,
+} from '@leasehold/core'
 import { checkFault, checkWork, faultOfInterval, health, healthFrom, logSafely, roomOf } from '@leasehold/core/internal'
 import { checkLeaseName } from '@leasehold/core/store'
 import { checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store-kit'
@@ -11,6 +18,14 @@ import { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
 import { Assignment, type AssignmentContext, type PartitionWork } from './assignment.js'
 import { decide, type Member } from './balance.js'
+import {
+  checkMemberMetadata,
+  type GroupMember,
+  groupMember,
+  type MemberMetadata,
+  readPartitionGroup,
+  type SeenMember,
+} from './group-member.js'
 import { Membership } from './membership.js'
 import { largestGroup, type Share } from './share.js'
 
@@ -29,12 +44,20 @@ export interface PartitionGroupOptions extends StartedRecipeOptions {
   readonly onAssigned: PartitionWork
   /** The time between two rounds, in milliseconds: in each, the worker looks at the group. The heartbeat interval unless given. */
   readonly rebalanceInterval?: number | undefined
+  /**
+   * What this worker shows of itself to everyone who reads the members, such as its address. A function is called in each
+   * round, and must return the metadata at once. If it throws, or returns what has no room, that is an `error` event, and the
+   * worker goes on showing the last ones.
+   */
+  readonly metadata?: MemberMetadata | undefined
 }
 
 /** The events of a `PartitionGroup`, and their arguments. */
 export interface PartitionGroupEvents extends RecipeEvents {
   /** A running worker has another number of partitions: once for each number, until no worker has it any more. */
   differs: [partitions: number]
+  /** A round is over: every member of the group as this worker has seen it, this worker too. */
+  members: [members: readonly GroupMember[]]
 }
 
 const optionNames: OptionNames<PartitionGroupOptions> = {
@@ -42,6 +65,7 @@ const optionNames: OptionNames<PartitionGroupOptions> = {
   partitions: true,
   onAssigned: true,
   rebalanceInterval: true,
+  metadata: true,
 }
 
 /** The most requests to the store that one group has under way, and the most claims that wait. */
@@ -76,6 +100,10 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
   /** The other numbers of partitions that workers had in the last round. */
   #otherNumbers: ReadonlySet<number> = new Set()
   #leaving: Promise<void> | undefined
+  /** The last valid metadata of this worker. */
+  #metadata: Metadata = {}
+  /** Why the metadata could not be read in the last round. */
+  #metadataFault: string | undefined
 
   /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid, or the store lacks an ability. */
   constructor(store: LeaseStore, options: PartitionGroupOptions) {
@@ -110,13 +138,22 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
     }
     const { operationTimeout } = timeouts
     const memberOptions = { ...leaseOptions, operationTimeout, maxHold: undefined }
-    this.#membership = new Membership({ store, name, partitions, leaseOptions: memberOptions, clock, random })
+    const metadata = (): Metadata => this.#metadata
+    this.#membership = new Membership({ store, name, partitions, leaseOptions: memberOptions, clock, random, metadata })
   }
 
   /** The numbers of the partitions that this worker owns now, in order, with those that it is handing over. */
   get assigned(): readonly number[] {
     const { held, draining } = this.#share
     return [...held, ...draining].sort((one, other) => one - other)
+  }
+
+  /**
+   * The members of the group, read from the store now: also before `start()` and after `stop()`. See `readPartitionGroup`.
+   */
+  members(): Promise<readonly GroupMember[]> {
+    const { store, name } = this.#context
+    return readPartitionGroup(store, name, { clock: this.clock, timeout: this.#operationTimeout })
   }
 
   /**
@@ -153,6 +190,7 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
 
   async #round(): Promise<void> {
     const { signal } = this.stopping
+    this.#readMetadata()
     if (!this.#membership.isMember) {
       await this.#membership.join(this.#share, signal)
       return
@@ -172,6 +210,25 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
     for (const partition of claim) if (!this.#assignments.has(partition)) this.#assign(partition)
     this.#show(false)
     if (recipePublishers.partitions.isOn) this.#publish(others)
+    const { owner } = this
+    const seen: SeenMember[] = [...others, { ...self, share: this.#share, owner, metadata: this.#metadata }]
+    this.emit('members', seen.sort((one, other) => one.place - other.place).map(groupMember))
+  }
+
+  #readMetadata(): void {
+    const { metadata = {}, partitions } = this.#options
+    const { store, name: leaseName } = this.#context
+    try {
+      const read = typeof metadata === 'function' ? metadata() : metadata
+      checkMemberMetadata(read, partitions, store, { leaseName, owner: this.owner })
+      this.#metadata = { ...read }
+      this.#metadataFault = undefined
+    } catch (error) {
+      // The same failure in each round is reported once.
+      const fault = String(error)
+      if (fault !== this.#metadataFault) this.report(error, 'its metadata could not be shown')
+      this.#metadataFault = fault
+    }
   }
 
   #publish(others: readonly Member[]): void {
@@ -241,7 +298,7 @@ function checkStore(store: LeaseStore, leaseName: string): void {
 }
 
 function checkOptions(store: LeaseStore, options: PartitionGroupOptions, { heartbeatTimeout }: TimeoutSettings): void {
-  const { name, partitions, onAssigned, rebalanceInterval } = options
+  const { name, partitions, onAssigned, rebalanceInterval, metadata } = options
   const details = { leaseName: name, store: store.kind ?? 'custom' }
   const fail = (message: string): never => {
     throw new LeaseConfigurationError(message, details)
@@ -254,6 +311,7 @@ function checkOptions(store: LeaseStore, options: PartitionGroupOptions, { heart
     fail(`partitions is ${partitions}, but a record of this store has room for ${largest}: form several groups`)
   }
   checkWork('onAssigned', onAssigned, details)
+  if (metadata !== undefined && typeof metadata !== 'function') checkMemberMetadata(metadata, partitions, store, details)
   checkFault(faultOfInterval('rebalanceInterval', rebalanceInterval), details)
   if (options.strategy === 'manual') {
     fail("strategy must not be 'manual': the group renews its leases by itself")
