@@ -2,6 +2,7 @@ import { createLease, LeaseConfigurationError, LeaseNameError, MemoryLeaseStore,
 import { type GroupMember, PartitionGroup, type PartitionGroupOptions, readPartitionGroup } from '@leasehold/recipes'
 import { VirtualClock, VirtualTime } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
+import { createReader } from './programs/addresses.js'
 
 /** A store in virtual time, with workers that record their errors. */
 function createPlace(limits: { readonly metadata?: number } = {}) {
@@ -17,7 +18,7 @@ function createPlace(limits: { readonly metadata?: number } = {}) {
       onAssigned: () => {},
       heartbeatTimeout: 10_000,
       heartbeatInterval: 1_000,
-      operationTimeout: 500,
+      operationTimeout: 3_000,
       rebalanceInterval: 500,
       stopTimeout: 3_000,
       clock,
@@ -93,13 +94,13 @@ describe('the members of a partition group', () => {
     const slow = start({ owner: 'slow', onAssigned: () => new Promise(() => {}) })
     await time.advance(3_000)
     const next = start({ owner: 'next' })
-    await time.advance(1_000)
+    await time.advance(2_000)
     const draining = (await read()).find(({ owner }) => owner === 'slow')
     expect(draining?.draining).toHaveLength(2)
     expect(draining?.isLeaving).toBe(false)
     await time.advance(3_500)
     const stopping = slow.stop()
-    await time.advance(1_000)
+    await time.advance(2_000)
     expect((await read()).find(({ owner }) => owner === 'slow')?.isLeaving).toBe(true)
     await time.advance(5_000)
     await stopping
@@ -113,7 +114,7 @@ describe('the members of a partition group', () => {
     await time.advance(2_000)
     expect((await read())[0]?.metadata).toEqual({ entities: '0' })
     entities = 7
-    await time.advance(1_000)
+    await time.advance(2_000)
     expect((await read())[0]?.metadata).toEqual({ entities: '7' })
     await stop(group)
   })
@@ -142,7 +143,7 @@ describe('the members of a partition group', () => {
       expect(group.assigned).toEqual([0, 1, 2, 3])
     }
     give = () => ({ a: '3' })
-    await time.advance(1_000)
+    await time.advance(2_000)
     expect((await read())[0]?.metadata).toEqual({ a: '3' })
     expect(errors).toEqual([])
     await stop(group)
@@ -176,6 +177,21 @@ describe('the members of a partition group', () => {
       { ...none, owner: 'at 2', partitions: 4, held: [0, 1], draining: [2], claimed: [3] },
       { ...none, owner: 'at 3', partitions: 0 },
     ])
+  })
+
+  it('are the way to the owner of a partition', async () => {
+    const { time, clock, store, stop } = createPlace()
+    const more = { clock, heartbeatTimeout: 10_000, operationTimeout: 1_000 }
+    const readers = ['http://one', 'http://two'].map((address) => createReader(store, address, more))
+    for (const { group } of readers) group.start()
+    await time.advance(20_000)
+    const [one, two] = readers
+    expect(one?.group.assigned).toHaveLength(32)
+    for (const { addressOf } of readers) {
+      for (const partition of one?.group.assigned ?? []) expect(addressOf(partition)).toBe('http://one')
+      for (const partition of two?.group.assigned ?? []) expect(addressOf(partition)).toBe('http://two')
+    }
+    await stop(...readers.map(({ group }) => group))
   })
 
   it('are not read with a wrong name or option', async () => {
