@@ -72,29 +72,42 @@ export async function migrate(client: PostgresClient, names: TableNames = {}): P
   const adapter = adapterFor(client)
   const sqlNames = new SqlNames(names)
   const all = await migrations(names)
+  await runMigrations(adapter, sqlNames, sqlNames.in('"leasehold"."leases"'), async () => {
+    const version = await versionOf(adapter, sqlNames)
+    return all.filter((migration) => migration.version > version).map(({ sql }) => sql)
+  })
+}
+
+/** Runs the SQL that is missing in one transaction, again if another process does so too. `table`: for the error. */
+export async function runMigrations(
+  adapter: ClientAdapter,
+  names: SqlNames,
+  table: string,
+  missing: () => Promise<readonly string[]>,
+): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const version = await versionOf(adapter, sqlNames)
-      const missing = all.filter((migration) => migration.version > version)
-      if (missing.length === 0) return
+      const parts = await missing()
+      if (parts.length === 0) return
       // A message with several statements is one transaction, which holds the lock until its end.
-      const lock = `select pg_advisory_xact_lock(hashtextextended('leasehold migrate "${sqlNames.schema}"', 0));`
-      return void (await adapter.run([lock, ...missing.map(({ sql }) => sql)].join('\n'), new AbortableCall()))
+      const lock = `select pg_advisory_xact_lock(hashtextextended('leasehold migrate "${names.schema}"', 0));`
+      return void (await adapter.run([lock, ...parts].join('\n'), new AbortableCall()))
     } catch (error) {
       if (attempt < ATTEMPTS && OVERTAKEN.has(sqlStateOf(error) ?? '')) continue
-      const leaseName = sqlNames.in('"leasehold"."leases"')
-      throw failureOf(`the migration of ${leaseName}`, leaseName, error, RIGHTS)
+      throw failureOf(`the migration of ${table}`, table, error, RIGHTS)
     }
   }
 }
 
+/** Whether there is a table, by its name in SQL. */
+export async function hasTable(adapter: ClientAdapter, name: string): Promise<boolean> {
+  const [found] = await adapter.run(`select to_regclass('${name}')::text as answer`, new AbortableCall())
+  return answerIn(found) !== null
+}
+
 /** The version of the tables; 0 if there are none. */
 async function versionOf(adapter: ClientAdapter, names: SqlNames): Promise<number> {
-  const [found] = await adapter.run(
-    names.in(`select to_regclass('"leasehold"."leases_migrations"')::text as answer`),
-    new AbortableCall(),
-  )
-  if (answerIn(found) === null) return 0
+  if (!(await hasTable(adapter, names.in('"leasehold"."leases_migrations"')))) return 0
   const [row] = await adapter.run(
     names.in('select coalesce(max(version), 0)::text as answer from "leasehold"."leases_migrations"'),
     new AbortableCall(),

@@ -4,7 +4,7 @@ import { AbortListeners, checkOptionNames, untilAborted } from '@leasehold/core/
 import { runIn, type Transaction } from './client/transaction.js'
 import { failureOf, sqlStateOf } from './failure-of.js'
 import { misconfigured } from './postgres-options.js'
-import { jsonLiteral, toColumn } from './sql-text.js'
+import { jsonLiteral, textLiteral, toColumn } from './sql-text.js'
 import { SqlNames, type TableNames } from './table-names.js'
 
 export interface FencedRowsOptions extends GuardOptions {
@@ -174,9 +174,4 @@ function toError(error: unknown, { action, leaseName }: Guarding, toLoss: ToLoss
     return error
   }
   return error
-}
-
-/** A text as a literal of SQL. */
-function textLiteral(text: string): string {
-  return `(${jsonLiteral([text])}::jsonb ->> 0)`
 }

@@ -20,9 +20,19 @@ export function fromColumn(text: string): string {
  * a prepared one belongs to a session.
  */
 export function jsonLiteral(value: unknown): string {
-  const ascii = JSON.stringify(value).replaceAll(
+  return jsonTextLiteral(JSON.stringify(value))
+}
+
+/** As {@link jsonLiteral}, for a text that is JSON already. */
+export function jsonTextLiteral(json: string): string {
+  const ascii = json.replaceAll(
     /[?\u007f-\uffff]/g,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
   return `E'${ascii.replaceAll('\\', '\\\\').replaceAll("'", "''")}'`
+}
+
+/** A text as a literal of SQL. It must be one that a column can keep: see {@link toColumn}. */
+export function textLiteral(text: string): string {
+  return `(${jsonLiteral([text])}::jsonb ->> 0)`
 }

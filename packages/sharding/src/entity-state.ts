@@ -28,7 +28,10 @@ export interface EntityState {
    * with another error if it is not known whether it was saved.
    */
   save(id: string, entity: SavedEntity, token: bigint): Promise<void>
-  /** The part of the state for one region. A region calls it once, before all else. Absent: the state serves one region only. */
+  /**
+   * The state of one region: entities of two regions may have the same id. A region calls it once, before all else. Absent:
+   * the state serves one region.
+   */
   forRegion?(name: string): EntityState
   /** Ends what the state opened itself. */
   close?(): Promise<void>

@@ -1,1 +1,1 @@
-export {}
+export { type FileStateOptions, fileState } from './state/file-state.js'

@@ -1,1 +1,2 @@
-export {}
+export { migrateEntities } from './state/entity-table.js'
+export { type PostgresStateOptions, postgresState } from './state/postgres-state.js'

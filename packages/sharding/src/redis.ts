@@ -1,1 +1,1 @@
-export {}
+export { type RedisStateOptions, redisState } from './state/redis-state.js'

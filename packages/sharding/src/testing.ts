@@ -1,1 +1,1 @@
-export {}
+export { type StateLaw, stateLaws } from './state/state-laws.js'

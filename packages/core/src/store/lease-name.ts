@@ -15,7 +15,8 @@ export function checkOwner(owner: unknown): asserts owner is string {
   checkIdentifier('owner', owner)
 }
 
-function checkIdentifier(what: string, text: unknown): void {
+/** The same rule for other texts that identify something. `what`: for the error. */
+export function checkIdentifier(what: string, text: unknown): asserts text is string {
   if (typeof text !== 'string') throw new LeaseNameError(`the ${what} must be a string, not ${typeof text}`)
   if (text === '') throw new LeaseNameError(`the ${what} must not be empty`)
   // A character is at least one byte, so a string longer than the bound need not be measured.

@@ -1,0 +1,13 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileState } from '@leasehold/sharding/local'
+import { describeStateLaws } from './support/describe-state-laws.js'
+
+describeStateLaws({
+  name: 'fileState',
+  start: () => {
+    const folder = mkdtempSync(join(tmpdir(), 'leasehold-'))
+    return { open: () => fileState(folder), stop: () => rmSync(folder, { recursive: true, force: true }) }
+  },
+})
