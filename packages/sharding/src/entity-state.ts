@@ -25,7 +25,8 @@ export interface EntityState {
   load(id: string, token: bigint): Promise<SavedEntity | undefined>
   /**
    * Saves the entity, whole or not at all. Rejects with a `LeaseConflictError` if a larger token has loaded or saved it;
-   * with another error if it is not known whether it was saved.
+   * with another error if it is not known whether it was saved: a late write may still arrive, so that the entity goes on
+   * only after a `load` under a larger token.
    */
   save(id: string, entity: SavedEntity, token: bigint): Promise<void>
   /**

@@ -8,7 +8,7 @@ import {
 } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { checkOptionNames, untilAborted } from '@leasehold/core/store-kit'
-import { checkFault, checkIdentifier, faultOfDuration, inTime, isDefinitive, shownValue } from '@leasehold/core/internal'
+import { checkFault, checkIdentifier, faultOfDuration, inTime, shownValue } from '@leasehold/core/internal'
 import type { EntityState, SavedEntity } from '../entity-state.js'
 import { entityIn, textOf } from './entity-text.js'
 
@@ -32,9 +32,6 @@ const MAX_BYTES = 1024 * 1024
 
 const TIMEOUT = 10_000
 
-/** How many bits of a token of the guard are not of the fencing token. */
-const COUNT_BITS = 32n
-
 /**
  * What all states share: the check of what they are given, the time limit, and the errors. An adapter reads and writes the
  * text of an entity under its token, by the guard of its store, which throws a `LeaseLostError` for an older token.
@@ -43,11 +40,6 @@ export abstract class FencedState implements EntityState {
   /** Of the store, for errors. */
   readonly #store: string
   readonly #options: StateOptions
-  /**
-   * How many saves had an unknown outcome. They may still arrive, and must not replace what the same owner saves or loads
-   * afterwards: the count makes the tokens of the guard larger from then on, within the fencing token of the lease.
-   */
-  #unknown = 0n
 
   constructor(store: string, options: StateOptions) {
     checkOptionNames<StateOptions>('the state of entities', options, STATE_OPTIONS, { store })
@@ -71,14 +63,14 @@ export abstract class FencedState implements EntityState {
   protected abstract failureOf(action: string, id: string, error: unknown): unknown
 
   async load(id: string, token: bigint): Promise<SavedEntity | undefined> {
-    const text = await this.#within('load', id, token, (call, fence) => this.read(id, fence, call))
+    const text = await this.#within('load', id, token, (call) => this.read(id, token, call))
     return text === undefined ? undefined : entityIn(text, { id, store: this.#store })
   }
 
   async save(id: string, entity: SavedEntity, token: bigint): Promise<void> {
     const { maxBytes = MAX_BYTES } = this.#options
-    await this.#within('save', id, token, (call, fence) =>
-      this.write(id, textOf(entity, { id, store: this.#store }, maxBytes), fence, call),
+    await this.#within('save', id, token, (call) =>
+      this.write(id, textOf(entity, { id, store: this.#store }, maxBytes), token, call),
     )
   }
 
@@ -86,7 +78,7 @@ export abstract class FencedState implements EntityState {
     operation: 'load' | 'save',
     id: string,
     token: bigint,
-    work: (call: StoreCall, fence: bigint) => Promise<T>,
+    work: (call: StoreCall) => Promise<T>,
   ): Promise<T> {
     const { timeout = TIMEOUT, clock = systemClock } = this.#options
     const details = { leaseName: id, store: this.#store }
@@ -104,7 +96,7 @@ export abstract class FencedState implements EntityState {
       throw call.signal.reason
     }
     try {
-      return await inTime(clock, timeout, untilAborted(work(call, (token << COUNT_BITS) + this.#unknown), call), late)
+      return await inTime(clock, timeout, untilAborted(work(call), call), late)
     } catch (error) {
       if (error instanceof LeaseLostError) {
         const message =
@@ -112,7 +104,6 @@ export abstract class FencedState implements EntityState {
           'now, and has loaded or saved the entity'
         throw new LeaseConflictError(message, { ...details, cause: error })
       }
-      if (!isDefinitive(error)) this.#unknown += 1n
       throw call.aborted ? error : this.failureOf(`the ${operation} of entity '${id}'`, id, error)
     }
   }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileState } from '@leasehold/sharding/local'
-import { describeStateLaws } from './support/describe-state-laws.js'
+import { describeStateLaws } from './describe-state-laws.js'
 
 describeStateLaws({
   name: 'fileState',

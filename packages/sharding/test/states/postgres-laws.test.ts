@@ -3,7 +3,7 @@ import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { Pool } from 'pg'
 import { afterAll, beforeAll } from 'vitest'
-import { describeStateLaws } from './support/describe-state-laws.js'
+import { describeStateLaws } from './describe-state-laws.js'
 
 describePostgres('in PostgreSQL', () => {
   let server: PostgresServer

@@ -4,7 +4,7 @@ import { describeRedis } from '@leasehold/testing/describe-redis'
 import { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll } from 'vitest'
-import { describeStateLaws } from './support/describe-state-laws.js'
+import { describeStateLaws } from './describe-state-laws.js'
 
 describeRedis('in Redis', () => {
   let server: RedisServer

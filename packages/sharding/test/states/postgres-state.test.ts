@@ -1,0 +1,152 @@
+import { LeaseConfigurationError, LeaseConflictError, LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
+import { migrate, PostgresGuard } from '@leasehold/postgres'
+import { migrateEntities, postgresState } from '@leasehold/sharding/postgres'
+import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { PostgresServer } from '@leasehold/testing/postgres-server'
+import { Client, Pool, type PoolConfig } from 'pg'
+import postgres from 'postgres'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { describeStateLaws } from './describe-state-laws.js'
+
+const entity = { snapshot: { context: { balance: 5 } }, version: 1, handled: [] }
+
+describe('postgresState refuses', () => {
+  it.each([
+    [{ tabel: 'a' }, /postgresState has no option 'tabel'.*did you mean 'table'/],
+    [{ table: 'a b' }, /table must be up to 40 letters/],
+    [{ maxBytes: 1.5 }, /maxBytes must be a positive, whole number of bytes/],
+  ])('%o', (options, message) => {
+    expect(() => postgresState(new Pool(), options as object)).toThrow(message)
+    expect(() => postgresState(new Pool(), options as object)).toThrow(LeaseConfigurationError)
+  })
+
+  it('what is no client', () => {
+    expect(() => postgresState('postgres://localhost' as never)).toThrow(/pass a Pool or a connected Client of pg/)
+  })
+})
+
+describePostgres('postgresState on a server', () => {
+  let server: PostgresServer
+  let admin: Pool
+
+  beforeAll(async () => {
+    server = await PostgresServer.start({ password: 'secret' })
+    admin = new Pool({ connectionString: server.url, max: 4 })
+    await Promise.all([1, 2, 3, 4].map(() => migrateEntities(admin)))
+  })
+
+  afterAll(async () => {
+    await admin.end()
+    await server.stop()
+  })
+
+  function poolWith(options: PoolConfig = {}): Pool {
+    const pool = new Pool({ connectionString: server.url, max: 3, ...options })
+    pool.on('error', () => {})
+    onTestFinished(() => pool.end())
+    return pool
+  }
+
+  describeStateLaws({
+    name: 'postgresState with postgres.js and one Client, under the strictest isolation',
+    start: () => {
+      const sql = postgres(server.url, { max: 3, onnotice: () => {} })
+      const client = new Client({ connectionString: server.url, options: '-c default_transaction_isolation=serializable' })
+      let isReady: Promise<unknown> | undefined
+      let count = 0
+      return {
+        open: async () => {
+          isReady ??= client
+            .connect()
+            .then(() => admin.query('truncate leasehold.leases_entities, leasehold.leases_fences'))
+          await isReady
+          count += 1
+          return count % 2 === 0 ? postgresState(client) : postgresState(sql)
+        },
+        stop: async () => {
+          await sql.end()
+          await client.end()
+        },
+      }
+    },
+  })
+
+  it('keeps an entity in a row that SQL can look into, under a fence of PostgresGuard', async () => {
+    await postgresState(admin).forRegion?.('accounts').save('account-7', entity, 5n)
+    const { rows } = await admin.query(
+      `select entity -> 'snapshot' -> 'context' ->> 'balance' as balance from leasehold.leases_entities
+        where region = 'accounts' and id = 'account-7'`,
+    )
+    expect(rows).toEqual([{ balance: '5' }])
+    const client = await admin.connect()
+    await client.query('begin')
+    const older = new PostgresGuard().transact('entity "accounts" account-7', 4n, client)
+    await expect(older).rejects.toThrow(/older than 5/)
+    await client.query('rollback')
+    client.release()
+  })
+
+  it('uses the schema and the table of its options', async () => {
+    const names = { schema: 'other', table: 'locks' }
+    await migrateEntities(admin, names)
+    await postgresState(admin, names).save('a', entity, 1n)
+    expect((await admin.query('select id from other.locks_entities')).rows).toEqual([{ id: 'a' }])
+  })
+
+  it('says what to do where the tables are missing', async () => {
+    const missing = postgresState(admin, { schema: 'nowhere' }).load('a', 1n)
+    await expect(missing).rejects.toThrow(LeaseConfigurationError)
+    await expect(missing).rejects.toThrow(/the tables are missing: call migrateEntities\(\)/)
+    // The tables of the leases alone are not enough.
+    await migrate(admin, { schema: 'half' })
+    await expect(postgresState(admin, { schema: 'half' }).save('a', entity, 1n)).rejects.toThrow(/migrateEntities/)
+  })
+
+  it('says what to do for a wrong password, a wrong database, and a user without rights', async () => {
+    const wrong = postgresState(poolWith({ connectionString: server.url.replace('secret', 'wrong') })).load('a', 1n)
+    await expect(wrong).rejects.toThrow(LeaseUnauthorisedError)
+    await expect(wrong).rejects.toThrow(/check the user, the password/)
+    const nowhere = postgresState(poolWith({ connectionString: server.url.replace(/\w+$/, 'nowhere') })).load('a', 1n)
+    await expect(nowhere).rejects.toThrow(/create the database, or correct the URL/)
+    await admin.query("create role weak login password 'weak'")
+    const url = server.url.replace(/\/\/.*@/, '//weak:weak@')
+    const denied = postgresState(poolWith({ connectionString: url })).save('a', entity, 1n)
+    await expect(denied).rejects.toThrow(LeaseUnauthorisedError)
+    await expect(denied).rejects.toThrow(/the user needs USAGE on the schema/)
+    await expect(migrateEntities(poolWith({ connectionString: url }), { schema: 'new' })).rejects.toThrow(/needs CREATE/)
+  })
+
+  it('ends a call to a server that hangs or is down, and does not take it for a refusal', async () => {
+    const frozen = await PostgresServer.start()
+    const pool = new Pool({ connectionString: frozen.url, max: 3 })
+    pool.on('error', () => {})
+    await migrateEntities(pool)
+    const state = postgresState(pool, { timeout: 300 })
+    // The first call on a connection is not always within the limit.
+    await postgresState(pool).save('a', entity, 1n)
+    frozen.freeze()
+    const error = await state.save('a', entity, 1n).catch((reason: unknown) => reason)
+    expect(error).toBeInstanceOf(LeaseTimeoutError)
+    expect((error as Error).message).toMatch(/the save of entity 'a' had no answer from postgres within 300 ms/)
+    frozen.thaw()
+    await frozen.stop()
+    const down = await postgresState(pool).load('a', 1n).catch((reason: unknown) => reason)
+    expect(down).not.toBeInstanceOf(LeaseConflictError)
+    expect((down as Error).message).toMatch(/the load of entity 'a' failed: .*(ECONNREFUSED|terminat)/)
+    await pool.end()
+  })
+
+  it('saves many entities in few transactions', async () => {
+    const pool = poolWith({ max: 5 })
+    const state = postgresState(pool)
+    await state.load('entity-0', 1n)
+    const count = async (): Promise<number> => {
+      const { rows } = await admin.query("select pg_current_xact_id()::text as id")
+      return Number(rows[0]?.id)
+    }
+    const before = await count()
+    await Promise.all(Array.from({ length: 500 }, (_, place) => state.save(`entity-${place}`, entity, 1n)))
+    expect((await count()) - before).toBeLessThan(50)
+    expect((await admin.query("select count(*)::int as count from leasehold.leases_entities where id like 'entity-%'")).rows).toEqual([{ count: 500 }])
+  })
+})
