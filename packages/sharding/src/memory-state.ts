@@ -1,41 +1,52 @@
-import { LeaseConflictError } from '@leasehold/core'
-import type { EntityState, SavedEntity } from './entity-state.js'
+import { checkOptionNames } from '@leasehold/core/store-kit'
+import { Fence } from '@leasehold/core/store'
+import type { EntityState } from './entity-state.js'
+import { FencedState, STATE_OPTIONS, type StateOptions } from './state/fenced-state.js'
 
 interface Kept {
   readonly token: bigint
   /** As text, so that nothing is shared with the entity. */
-  readonly entity: string | undefined
+  readonly text: string | undefined
 }
 
 /** Keeps the snapshots of entities in memory: for tests. The regions of one process share it; it ends with the process. */
-export function memoryState(): EntityState {
-  return new MemoryState()
+export function memoryState(options: StateOptions = {}): EntityState {
+  checkOptionNames<StateOptions>('memoryState', options, STATE_OPTIONS, { store: 'memory' })
+  return new MemoryState(options)
 }
 
-class MemoryState implements EntityState {
+class MemoryState extends FencedState {
   readonly #kept = new Map<string, Kept>()
   readonly #regions = new Map<string, EntityState>()
 
+  constructor(options: StateOptions) {
+    super('memory', options)
+  }
+
   forRegion(name: string): EntityState {
-    const state = this.#regions.get(name) ?? new MemoryState()
+    const state = this.#regions.get(name) ?? new MemoryState(this.options)
     this.#regions.set(name, state)
     return state
   }
 
-  async load(id: string, token: bigint): Promise<SavedEntity | undefined> {
-    const { entity } = this.#check(id, token)
-    this.#kept.set(id, { token, entity })
-    return entity === undefined ? undefined : JSON.parse(entity)
+  protected async read(id: string, token: bigint): Promise<string | undefined> {
+    const text = this.#check(id, token)
+    this.#kept.set(id, { token, text })
+    return text
   }
 
-  async save(id: string, entity: SavedEntity, token: bigint): Promise<void> {
+  protected async write(id: string, text: string, token: bigint): Promise<void> {
     this.#check(id, token)
-    this.#kept.set(id, { token, entity: JSON.stringify(entity) })
+    this.#kept.set(id, { token, text })
   }
 
-  #check(id: string, token: bigint): Kept {
+  protected failureOf(_action: string, _id: string, error: unknown): unknown {
+    return error
+  }
+
+  #check(id: string, token: bigint): string | undefined {
     const kept = this.#kept.get(id)
-    if (kept === undefined || kept.token <= token) return kept ?? { token, entity: undefined }
-    throw new LeaseConflictError(`entity '${id}' belongs to a later owner: its token is ${kept.token}, not ${token}`)
+    new Fence('memory', id, token).check(kept?.token)
+    return kept?.text
   }
 }
