@@ -1,4 +1,7 @@
 export { NotDeliveredError, OutcomeUnknownError } from './delivery-errors.js'
 export type { EntityState, SavedEntity } from './entity-state.js'
-export type { AnswerMessage, Batch, EventMessage, Json, Message, Receipt } from './message.js'
+export type { AnswerMessage, AnswerOutcome, Batch, EventMessage, Json, Message, Receipt } from './message.js'
+export type { AskOptions, Delivery, TellOptions, TellOutcome } from './region-core.js'
+export { ShardRegion, type ShardRegionEvents } from './shard-region.js'
+export type { EntityOptions, ShardRegionOptions } from './shard-region-options.js'
 export type { BatchHandler, Transport } from './transport.js'

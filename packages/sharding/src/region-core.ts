@@ -1,5 +1,5 @@
 import { type Clock, LeaseConfigurationError } from '@leasehold/core'
-import { keptAlive, shownValue } from '@leasehold/core/internal'
+import { checkIdentifier, keptAlive, shownValue } from '@leasehold/core/internal'
 import { RecentMap } from '@leasehold/core/store-kit'
 import { carried } from './carried.js'
 import { NotDeliveredError, OutcomeUnknownError } from './delivery-errors.js'
@@ -12,9 +12,6 @@ import { Router } from './router.js'
 import type { ShardDirectory } from './shard-directory.js'
 import { type HeldShard, ShardHost, type ShardRules } from './shard-host.js'
 import type { Transport } from './transport.js'
-
-/** The longest id of an entity, in characters. */
-const LONGEST_ID = 512
 
 /** How many processes are remembered by their last batch. */
 const KEPT_PEERS = 10_000
@@ -77,6 +74,7 @@ export class RegionCore {
   readonly #hosts = new Map<number, ShardHost>()
   readonly #lastBatches = new RecentMap<LastBatch>(KEPT_PEERS)
   #lastId = 0
+  #moves = 0
   #cancelSweep = (): void => {}
   #state: 'open' | 'closing' | 'closed' = 'open'
 
@@ -107,6 +105,11 @@ export class RegionCore {
     return sum
   }
 
+  /** How many shards this process has taken, and given up or lost. */
+  get moves(): number {
+    return this.#moves
+  }
+
   /** How many messages are held back, under way or unconfirmed. */
   get kept(): number {
     return this.#router.kept
@@ -127,6 +130,7 @@ export class RegionCore {
     this.#hosts.set(held.shard, host)
     // The lease before was lost, and nothing of it runs any more.
     before?.end('it was acquired again')
+    this.#moves += 1
     const drain = (): void => host.drain()
     held.signal.addEventListener('abort', drain, { once: true })
     if (held.signal.aborted) drain()
@@ -134,6 +138,7 @@ export class RegionCore {
     try {
       await host.ended
     } finally {
+      this.#moves += 1
       held.signal.removeEventListener('abort', drain)
       if (this.#hosts.get(held.shard) === host) this.#hosts.delete(held.shard)
       this.#router.onLocalShard(held.shard)
@@ -143,7 +148,7 @@ export class RegionCore {
   /** See `ShardRegion`. */
   tell(id: string, event: unknown, options: TellOptions = {}): Promise<TellOutcome> {
     const { name, clock, deliver: usual, shards, holdFor } = this.#options
-    checkId(id, name)
+    checkIdentifier('id of an entity', id)
     const deliver = options.deliver ?? usual
     checkDelivery(deliver, name)
     const copy = eventOf(event)
@@ -175,7 +180,7 @@ export class RegionCore {
   /** See `ShardRegion`. */
   async ask<A>(id: string, event: unknown, { timeout = DEFAULT_ASK_TIMEOUT }: AskOptions = {}): Promise<A> {
     const { name, clock, shards, capacity } = this.#options
-    checkId(id, name)
+    checkIdentifier('id of an entity', id)
     if (!(typeof timeout === 'number' && timeout > 0 && timeout < Number.POSITIVE_INFINITY)) {
       const message = `timeout must be a positive, finite number of milliseconds, not ${shownValue(timeout)}`
       throw new LeaseConfigurationError(message, { leaseName: name })
@@ -211,11 +216,6 @@ export class RegionCore {
     if (outcome.type === 'answered') return outcome.answer as A
     if (outcome.type === 'not-delivered') throw new NotDeliveredError(`the event was not delivered: ${outcome.reason}`)
     throw new OutcomeUnknownError(`it is not known whether the event was handled: ${outcome.reason}`)
-  }
-
-  /** Takes no more events of this process. Those that are held back are given up by `close`. */
-  refuseEvents(): void {
-    if (this.#state === 'open') this.#state = 'closing'
   }
 
   /**
@@ -334,12 +334,6 @@ function isEvent(event: unknown): event is { readonly [key: string]: Json | unde
 function eventOf(event: unknown): { readonly [key: string]: Json | undefined } {
   if (!isEvent(event)) throw new LeaseConfigurationError(`${NO_EVENT}: ${shownValue(event)}`)
   return carried(event, 'event') as { readonly [key: string]: Json | undefined }
-}
-
-function checkId(id: unknown, leaseName: string): void {
-  if (typeof id === 'string' && id !== '' && id.length <= LONGEST_ID && id.isWellFormed()) return
-  const message = `the id of an entity must be a text of 1 to ${LONGEST_ID} characters, not ${shownValue(id)}`
-  throw new LeaseConfigurationError(message, { leaseName })
 }
 
 export function checkDelivery(deliver: unknown, leaseName: string): void {

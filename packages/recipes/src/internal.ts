@@ -1,0 +1,40 @@
+// For the other packages of this repository, of the same version. Nothing here is a part of the API.
+import type { Clock, LeaseStore, Logger } from '@leasehold/core'
+import type { AbortableCall } from '@leasehold/core/store'
+import { type RecipeEvents, StartedRecipe } from './recipe.js'
+import type { StartedRecipeOptions } from './recipe-options.js'
+
+export { leaseOptionsOf, startedRecipeOptionNames } from './recipe-options.js'
+export { endsWithin } from './waiting.js'
+
+/** A recipe of another package: the declarations of this one show it what is internal for users. */
+export abstract class OuterRecipe<
+  Events extends RecipeEvents & Record<keyof Events, unknown[]> = RecipeEvents,
+> extends StartedRecipe<Events> {
+  protected declare readonly clock: Clock
+  protected declare readonly logger: Logger
+  protected declare readonly stopTimeout: number
+  protected declare readonly stopping: AbortableCall
+  protected declare readonly keepAlive: boolean
+  protected declare running: Promise<void> | undefined
+  protected declare readonly report: (error: unknown, message?: string) => void
+  protected declare readonly reportLine: (line: string, error?: unknown) => void
+
+  protected constructor(kind: string, store: LeaseStore, options: StartedRecipeOptions) {
+    super(kind, store, options)
+  }
+
+  protected override throwIfStopped(): void {
+    super.throwIfStopped()
+  }
+
+  protected override emit<E extends keyof Events & string>(event: E, ...args: Events[E]): void {
+    super.emit(event, ...args)
+  }
+
+  /** Acts until `stopping` is aborted. Never rejects. */
+  protected abstract override act(): Promise<void>
+
+  /** Ends the works and the leases, after `stopping` was aborted. */
+  protected abstract override end(timeout: number): Promise<void>
+}
