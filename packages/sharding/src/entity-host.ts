@@ -43,6 +43,8 @@ export interface EntitySession {
   fail(cause: unknown): void
   /** An entity has become idle, or has ended. */
   onRest(entity: EntityHost): void
+  /** An entity has failed, or could not be started. */
+  onFailed(entity: EntityHost): void
 }
 
 /** An answer that waits until the effect of its event is saved. */
@@ -205,6 +207,7 @@ export class EntityHost implements Task {
     })
     const lost = silent === 0 ? '' : `; ${silent} events that nobody waits for are dropped`
     this.#rules.report(error, `entity '${this.id}' ${what}${lost}`)
+    this.#session.onFailed(this)
     this.#session.onRest(this)
   }
 
@@ -381,6 +384,7 @@ export class EntityHost implements Task {
     this.#open.clear()
     this.#mailbox.unshift(...repeated)
     this.#rules.report(error, `entity '${this.id}' failed, and starts again with its next message`)
+    this.#session.onFailed(this)
     if (this.#phase === 'new' && this.#mailbox.length > 0) this.#rules.dispatcher.add(this)
     else if (this.isAtRest) this.#session.onRest(this)
   }

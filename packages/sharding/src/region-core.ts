@@ -122,10 +122,10 @@ export class RegionCore {
 
   /**
    * Runs the entities of a shard until its signal aborts. Resolves when none runs any more. Rejects if the lease has to be
-   * released, because it is not known what is saved.
+   * released, because it is not known what is saved. `resident`: an entity that runs all the time, without a message too.
    */
-  async own(held: HeldShard): Promise<void> {
-    const host = new ShardHost(held, this.#rules)
+  async own(held: HeldShard, resident?: string): Promise<void> {
+    const host = new ShardHost(held, this.#rules, resident)
     const before = this.#hosts.get(held.shard)
     this.#hosts.set(held.shard, host)
     // The lease before was lost, and nothing of it runs any more.
@@ -135,6 +135,7 @@ export class RegionCore {
     held.signal.addEventListener('abort', drain, { once: true })
     if (held.signal.aborted) drain()
     else this.#router.onLocalShard(held.shard)
+    host.wake()
     try {
       await host.ended
     } finally {

@@ -22,6 +22,9 @@ export interface ShardRules extends EntityRules {
   readonly onDropped: (count: number, reason: string) => void
 }
 
+/** The pause before a resident entity that has failed is started again, in milliseconds. */
+const WAKE_PAUSE = 1_000
+
 /** The entities of one shard, for one grant of its lease. */
 export class ShardHost implements EntitySession {
   readonly shard: number
@@ -33,10 +36,14 @@ export class ShardHost implements EntitySession {
   readonly #ended = new Deferred<void>()
   #state: 'open' | 'draining' | 'ended' = 'open'
   #cancelDrain = (): void => {}
+  #cancelWake = (): void => {}
+  /** The entity that runs as long as the shard is here, without a message too. */
+  readonly #resident: string | undefined
 
-  constructor(held: HeldShard, rules: ShardRules) {
+  constructor(held: HeldShard, rules: ShardRules, resident?: string) {
     this.#held = held
     this.#rules = rules
+    this.#resident = resident
     this.shard = held.shard
     this.token = held.fencingToken
     this.session = String(held.fencingToken)
@@ -70,6 +77,15 @@ export class ShardHost implements EntitySession {
     return entity.accept(incoming)
   }
 
+  /** Starts the resident entity, unless it runs. */
+  wake(): void {
+    const id = this.#resident
+    if (id === undefined || !this.isOpen) return
+    const entity = this.#entities.get(id) ?? new EntityHost(id, this.#rules, this)
+    this.#entities.set(id, entity)
+    this.#rules.dispatcher.add(entity)
+  }
+
   mayAct(): boolean {
     if (this.#state === 'ended') return false
     if (this.#held.checkLease()) return true
@@ -90,6 +106,12 @@ export class ShardHost implements EntitySession {
   onRest(entity: EntityHost): void {
     if (!entity.isRunning && this.#entities.get(entity.id) === entity) this.#entities.delete(entity.id)
     if (this.#state === 'draining') this.#drainEntity(entity)
+  }
+
+  onFailed(entity: EntityHost): void {
+    if (entity.id !== this.#resident || this.#state !== 'open') return
+    this.#cancelWake()
+    this.#cancelWake = this.#rules.clock.schedule(WAKE_PAUSE, () => this.wake())
   }
 
   /** Takes no more messages. The entities handle those that are queued, and are saved. */
@@ -130,6 +152,7 @@ export class ShardHost implements EntitySession {
     const wasOpen = this.#state === 'open'
     this.#state = 'ended'
     this.#cancelDrain()
+    this.#cancelWake()
     let dropped = 0
     for (const entity of this.#entities.values()) dropped += entity.end(reason, this.session)
     this.#entities.clear()
