@@ -61,6 +61,10 @@ async function optionsOf(name: string): Promise<Omit<SimulationOptions, 'seed'>>
     const { objectiveScenario } = await import('../../testing/simulator/test/objectives.js')
     return { workload: objectiveScenario, faults: ambientFaults }
   }
+  if (name === 'sharding') {
+    const { scenario } = await import('../../packages/sharding/test/simulation/scenario.js')
+    return { workload: scenario }
+  }
   const { scenario } = await import(`../../packages/recipes/test/${name}/scenario.ts`)
   return { workload: scenario }
 }

@@ -219,6 +219,11 @@ export class RegionCore {
     throw new OutcomeUnknownError(`it is not known whether the event was handled: ${outcome.reason}`)
   }
 
+  /** Takes no more events of this process. Those that are held back are given up by `close`. */
+  refuseEvents(): void {
+    if (this.#state === 'open') this.#state = 'closing'
+  }
+
   /**
    * Sends what is on its way, for `timeout` milliseconds at most, gives up what is held back, and closes the transport. The
    * shards have to be given up before.
