@@ -303,6 +303,20 @@ describe('a shard that moves', () => {
     expect(kept).toEqual(Array.from({ length: 60 }, (_, step) => String(step)))
   })
 
+  it('does not handle again what was saved, and whose confirmation was lost with its owner', async () => {
+    const { fleet, one, two } = await pair()
+    await fleet.until(one.core.tell('a', add('0'), atLeastOnce))
+    const { carry } = fleet.network
+    fleet.network.carry = async (from, to, batch, signal) =>
+      from === 'two' ? new Promise<never>(() => {}) : await carry.call(fleet.network, from, to, batch, signal)
+    const told = one.core.tell('a', add('1'), atLeastOnce)
+    await fleet.advance(100)
+    two.expire(0)
+    one.grant(0)
+    expect(await fleet.until(told)).toBe('delivered')
+    expect(await fleet.until(one.core.ask('a', entries))).toEqual(['0', '1'])
+  })
+
   it('repeats what is not confirmed when the session is another one at the same address', async () => {
     const state = memoryState()
     const { fleet, one, two } = await pair({ state })
@@ -342,15 +356,24 @@ describe('a process that closes', () => {
 
   it('sends the answers of its drained entities first', async () => {
     const { fleet, one, two } = await pair()
-    fleet.network.delay = 100
-    await fleet.until(one.core.ask('a', entries))
-    const told = one.core.tell('a', add('1'), atLeastOnce)
-    await fleet.advance(60)
-    await fleet.until(two.drain(0))
-    await fleet.until(two.core.close(1_000))
-    fleet.show(0, undefined)
-    one.grant(0)
-    expect(await fleet.until(told)).toBe('delivered')
+    await fleet.until(one.core.tell('a', add('1')))
+    // The first answer takes its time, and the second one has to wait for it.
+    const { carry } = fleet.network
+    let isFirst = true
+    fleet.network.carry = async (...given) => {
+      if (given[0] === 'two' && isFirst) {
+        isFirst = false
+        await new Promise<void>((resolve) => fleet.clock.schedule(300, resolve))
+      }
+      return await carry.apply(fleet.network, given)
+    }
+    const first = one.core.ask('a', entries)
+    await fleet.advance(10)
+    const second = one.core.ask('a', entries)
+    await fleet.advance(10)
+    const closed = two.drain(0).then(() => two.core.close(1_000))
+    expect(await fleet.until(Promise.all([first, second]))).toEqual([['1'], ['1']])
+    await fleet.until(closed)
   })
 
   it("says 'unknown' of a message under way", async () => {
