@@ -63,6 +63,8 @@ export interface AssignmentContext {
   readonly claims: StoreOutage
   readonly keepAlive: boolean
   readonly report: (error: unknown, message: string) => void
+  /** A partition was granted. */
+  readonly onHeld: () => void
 }
 
 /**
@@ -114,6 +116,7 @@ export class Assignment {
     const { signal } = this.#lease
     this.#state = 'held'
     this.#publish('held')
+    this.#context.onHeld()
     this.#context.claims.onAnswer()
     const unlisten = aborts.add(signal, () => this.#end('lost', signal.reason))
     if (this.#claiming.aborted) this.giveUp()

@@ -84,7 +84,10 @@ export function checkMemberMetadata(
   details: LeaseErrorDetails,
 ): asserts metadata is Metadata {
   if (isThenable(metadata)) {
-    throw new LeaseConfigurationError('metadata must be an object of texts, not a promise: keep the value at hand', details)
+    throw new LeaseConfigurationError(
+      'metadata must be an object of texts, not a promise: keep the value at hand',
+      details,
+    )
   }
   checkMetadata(metadata ?? null, details, Number.POSITIVE_INFINITY)
   const size = sizeOf(toRecord(metadata as Metadata))

@@ -68,6 +68,9 @@ const optionNames: OptionNames<PartitionGroupOptions> = {
   metadata: true,
 }
 
+/** Grants of so many milliseconds are shown by one write. */
+const SHOW_PAUSE = 20
+
 /** The most requests to the store that one group has under way, and the most claims that wait. */
 const MOST_REQUESTS = 64
 
@@ -104,6 +107,9 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
   #metadata: Metadata = {}
   /** Why the metadata could not be read in the last round. */
   #metadataFault: string | undefined
+  /** Whether the share is being shown between two rounds. */
+  #isShowing = false
+  #hasChanged = false
 
   /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is invalid, or the store lacks an ability. */
   constructor(store: LeaseStore, options: PartitionGroupOptions) {
@@ -135,6 +141,7 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
       claims: new StoreOutage(clock, this.reportLine),
       keepAlive: this.keepAlive,
       report: this.report,
+      onHeld: () => void this.#showChanges(),
     }
     const { operationTimeout } = timeouts
     const memberOptions = { ...leaseOptions, operationTimeout, maxHold: undefined }
@@ -208,7 +215,7 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
     }
     for (const partition of giveUp) this.#assignments.get(partition)?.giveUp()
     for (const partition of claim) if (!this.#assignments.has(partition)) this.#assign(partition)
-    this.#show(false)
+    void this.#show(false)
     if (recipePublishers.partitions.isOn) this.#publish(others)
     const { owner } = this
     const seen: SeenMember[] = [...others, { ...self, share: this.#share, owner, metadata: this.#metadata }]
@@ -259,7 +266,10 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
   #assign(partition: number): void {
     const assignment = new Assignment(partition, this.#context)
     this.#assignments.set(partition, assignment)
-    void assignment.ended.then(() => this.#assignments.delete(partition))
+    void assignment.ended.then(() => {
+      this.#assignments.delete(partition)
+      void this.#showChanges()
+    })
   }
 
   get #share(): Share {
@@ -274,13 +284,30 @@ export class PartitionGroup extends StartedRecipe<PartitionGroupEvents> {
   }
 
   /** The record is written in the background: a write that is not confirmed is repeated in the next round. */
-  #show(isLeaving: boolean): void {
-    this.#membership.show(this.#share, isLeaving).catch((error) => this.report(error, 'the share could not be shown'))
+  async #show(isLeaving: boolean): Promise<void> {
+    try {
+      await this.#membership.show(this.#share, isLeaving)
+    } catch (error) {
+      this.report(error, 'the share could not be shown')
+    }
+  }
+
+  /** Shows changes before the next round to those who look for the owners: a worker without metadata has nothing for them. */
+  async #showChanges(): Promise<void> {
+    this.#hasChanged = true
+    if (this.#isShowing || this.#options.metadata === undefined) return
+    this.#isShowing = true
+    while (this.#hasChanged && !this.stopping.aborted) {
+      await pauseUntil(this.clock, SHOW_PAUSE, this.stopping)
+      this.#hasChanged = false
+      if (!this.stopping.aborted && this.#membership.isMember) await this.#show(false)
+    }
+    this.#isShowing = false
   }
 
   async #leave(timeout: number): Promise<void> {
     for (const assignment of this.#assignments.values()) assignment.giveUp(timeout)
-    if (this.#membership.isMember) this.#show(true)
+    if (this.#membership.isMember) void this.#show(true)
     await Promise.all([...this.#assignments.values()].map(({ ended }) => ended))
     await this.running
     await this.#membership.leave().catch((error) => this.report(error, 'the place in the group could not be released'))
@@ -311,7 +338,8 @@ function checkOptions(store: LeaseStore, options: PartitionGroupOptions, { heart
     fail(`partitions is ${partitions}, but a record of this store has room for ${largest}: form several groups`)
   }
   checkWork('onAssigned', onAssigned, details)
-  if (metadata !== undefined && typeof metadata !== 'function') checkMemberMetadata(metadata, partitions, store, details)
+  if (metadata !== undefined && typeof metadata !== 'function')
+    checkMemberMetadata(metadata, partitions, store, details)
   checkFault(faultOfInterval('rebalanceInterval', rebalanceInterval), details)
   if (options.strategy === 'manual') {
     fail("strategy must not be 'manual': the group renews its leases by itself")

@@ -38,6 +38,7 @@ async function giveUpAfter(turns: number): Promise<number> {
     claims: new StoreOutage(clock, (line) => expect.unreachable(line)),
     keepAlive: false,
     report: (_, message) => expect.unreachable(message),
+    onHeld: () => {},
   })
   await granted
   for (let turn = 0; turn < turns; turn += 1) await undefined

@@ -43,7 +43,7 @@ function createPlace(limits: { readonly metadata?: number } = {}) {
     return promise
   }
   const stop = (...groups: readonly PartitionGroup[]) => settled(Promise.all(groups.map((group) => group.stop())))
-  const read = () => settled(readPartitionGroup(store, 'group', { clock }))
+  const read = (name = 'group') => settled(readPartitionGroup(store, name, { clock }))
   return { time, clock, store, errors, create, start, stop, read, settled }
 }
 
@@ -105,6 +105,21 @@ describe('the members of a partition group', () => {
     await time.advance(5_000)
     await stopping
     await stop(next)
+  })
+
+  it('show a grant and a release before the next round, if they show metadata', async () => {
+    const { time, start, stop, read } = createPlace()
+    const slow = { rebalanceInterval: 8_000, random: () => 0.5 }
+    const silent = start({ ...slow, name: 'silent' })
+    const one = start({ ...slow, metadata: { address: 'a' } })
+    // The partitions are claimed in the second round.
+    await time.advance(8_000)
+    for (let passed = 0; one.assigned.length < 4 && passed < 8_000; passed += 100) await time.advance(100)
+    await time.advance(200)
+    expect((await read())[0]).toMatchObject({ held: [0, 1, 2, 3], claimed: [] })
+    await time.advance(1_000)
+    expect((await read('silent'))[0]).toMatchObject({ held: [], claimed: [0, 1, 2, 3] })
+    await stop(one, silent)
   })
 
   it('have what a function returns, read in each round', async () => {

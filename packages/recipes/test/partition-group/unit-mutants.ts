@@ -53,8 +53,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'partitions: the metadata are read only once',
     file: 'src/partition-group/partition-group.ts',
-    find: "const { signal } = this.stopping\n    this.#readMetadata()",
-    replace: "const { signal } = this.stopping\n    if (!this.#membership.isMember) this.#readMetadata()",
+    find: 'const { signal } = this.stopping\n    this.#readMetadata()',
+    replace: 'const { signal } = this.stopping\n    if (!this.#membership.isMember) this.#readMetadata()',
     test: 'test/partition-group/group-members.test.ts',
     name: 'have what a function returns, read in each round',
   },
