@@ -39,7 +39,8 @@ export class ElectionDirectory extends RecordedDirectory {
     if (leader !== undefined && leader.term < this.#term) return
     if (leader !== undefined) this.#term = leader.term
     const address = leader?.metadata.address
-    this.show(address === undefined || address === '' ? new Map() : new Map([[SINGLETON_SHARD, address]]))
+    const isKnown = address !== undefined && address !== ''
+    this.show(isKnown ? new Map([[SINGLETON_SHARD, { address, mark: String(leader?.term) }]]) : new Map())
   }
 
   override close(): void {

@@ -6,20 +6,23 @@ export interface GroupDirectoryOptions extends DirectoryEnvironment {
   readonly read: () => Promise<readonly GroupMember[]>
 }
 
-/** An owner of a shard, as its record shows it. */
+/** How a member has a shard. The best is the first. */
+const ways = ['held', 'draining', 'claimed'] as const
+
+/** A member that has a shard, as its record shows it. */
 interface ShownOwner {
   readonly owner: string
   readonly address: string
-  readonly isDraining: boolean
+  readonly way: (typeof ways)[number]
 }
 
 /** Where the shards live that the members of a partition group share. A member shows its address in its metadata. */
 export class GroupDirectory extends RecordedDirectory {
   readonly #read: () => Promise<readonly GroupMember[]>
-  /** Those that showed a shard in the last look. */
-  #owners: ReadonlyMap<number, readonly ShownOwner[]> = new Map()
+  /** Those that held a shard in the last look. */
+  #holders: ReadonlyMap<number, readonly ShownOwner[]> = new Map()
   /** The owner that was chosen for each shard. */
-  #chosen: ReadonlyMap<number, string> = new Map()
+  #chosen: ReadonlyMap<number, ShownOwner> = new Map()
 
   constructor({ read, ...environment }: GroupDirectoryOptions) {
     super(environment)
@@ -28,30 +31,28 @@ export class GroupDirectory extends RecordedDirectory {
 
   /** The members as the records show them now: give it what the event `members` of the group has. */
   update(members: readonly GroupMember[]): void {
-    const owners = new Map<number, ShownOwner[]>()
-    const add = (shard: number, shown: ShownOwner): void => {
-      const all = owners.get(shard)
-      if (all === undefined) owners.set(shard, [shown])
-      else all.push(shown)
+    const holders = new Map<number, ShownOwner[]>()
+    const others = new Map<number, ShownOwner>()
+    // Entities are handed over when they are drained, not before. A shard that nobody holds is soon at the one that claims it.
+    for (const way of ways) {
+      for (const { owner, metadata, [way]: shards } of members) {
+        const { address } = metadata
+        if (address === undefined || address === '') continue
+        for (const shard of shards) {
+          const shown = { owner, address, way }
+          if (way !== 'held') others.set(shard, others.get(shard) ?? shown)
+          else holders.set(shard, [...(holders.get(shard) ?? []), shown])
+        }
+      }
     }
-    for (const { owner, metadata, held, draining } of members) {
-      const { address } = metadata
-      if (address === undefined || address === '') continue
-      for (const shard of held) add(shard, { owner, address, isDraining: false })
-      // Entities are handed over when they are drained, not before.
-      for (const shard of draining) add(shard, { owner, address, isDraining: true })
-    }
-    const chosen = new Map<number, string>()
-    const addresses = new Map<number, string>()
-    for (const [shard, all] of owners) {
-      const one = this.#chosenFrom(shard, all)
-      if (one === undefined) continue
-      chosen.set(shard, one.owner)
-      addresses.set(shard, one.address)
-    }
-    this.#owners = owners
+    const chosen = new Map(others)
+    for (const [shard, all] of holders) chosen.set(shard, this.#chosenFrom(shard, all) as ShownOwner)
+    this.#holders = holders
     this.#chosen = chosen
-    this.show(addresses)
+    const shown = Array.from(chosen, ([shard, { owner, address, way }]) => {
+      return [shard, { address, mark: `${way} ${owner}` }] as const
+    })
+    this.show(new Map(shown))
   }
 
   protected override async look(): Promise<void> {
@@ -60,13 +61,10 @@ export class GroupDirectory extends RecordedDirectory {
 
   /** The record of a process that has died shows its shards until it expires, and so may that of their next owner. */
   #chosenFrom(shard: number, all: readonly ShownOwner[]): ShownOwner | undefined {
-    if (all.length === 1) return all[0]
-    const before = this.#owners.get(shard) ?? []
-    const isNew = ({ owner }: ShownOwner): boolean => !before.some((known) => known.owner === owner)
+    const before = this.#holders.get(shard) ?? []
     return (
-      all.find((shown) => !shown.isDraining && isNew(shown)) ??
-      all.find(({ owner, isDraining }) => !isDraining && owner === this.#chosen.get(shard)) ??
-      all.find(({ isDraining }) => !isDraining) ??
+      all.find(({ owner }) => !before.some((known) => known.owner === owner)) ??
+      all.find(({ owner }) => owner === this.#chosen.get(shard)?.owner) ??
       all[0]
     )
   }

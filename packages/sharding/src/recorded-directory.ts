@@ -14,11 +14,18 @@ export interface DirectoryEnvironment {
   readonly report: (error: unknown) => void
 }
 
+/** What the records show of a shard. */
+export interface ShownShard {
+  readonly address: string
+  /** Differs where the same process has the shard in another way, or again. */
+  readonly mark: string
+}
+
 /** What another process has said of a shard. */
 interface Learned {
   readonly address: string | undefined
-  /** What the records showed then: they can be older than the answer of the process. */
-  readonly shown: string | undefined
+  /** The mark that the records showed then: they can be older than the answer of the process. */
+  readonly mark: string | undefined
   readonly until: number
 }
 
@@ -27,7 +34,7 @@ export abstract class RecordedDirectory implements ShardDirectory {
   readonly #environment: DirectoryEnvironment
   readonly #learned = new Map<number, Learned>()
   readonly #listeners = new Set<() => void>()
-  #shown: ReadonlyMap<number, string> = new Map()
+  #shown: ReadonlyMap<number, ShownShard> = new Map()
   #lookedAt = Number.NEGATIVE_INFINITY
   #cancelLook: (() => void) | undefined
   #isLooking = false
@@ -40,14 +47,15 @@ export abstract class RecordedDirectory implements ShardDirectory {
 
   addressOf(shard: number): string | undefined {
     const learned = this.#learned.get(shard)
-    return learned === undefined ? this.#shown.get(shard) : learned.address
+    return learned === undefined ? this.#shown.get(shard)?.address : learned.address
   }
 
   learn(shard: number, address: string | undefined): void {
     const { clock, pause } = this.#environment
     const shown = this.#shown.get(shard)
-    if (address === shown) this.#learned.delete(shard)
-    else this.#learned.set(shard, { address, shown, until: clock.now() + BELIEVED_FOR * pause })
+    const until = clock.now() + BELIEVED_FOR * pause
+    if (address === shown?.address) this.#learned.delete(shard)
+    else this.#learned.set(shard, { address, mark: shown?.mark, until })
   }
 
   refresh(): void {
@@ -75,14 +83,14 @@ export abstract class RecordedDirectory implements ShardDirectory {
   /** Reads the records and gives them to `show`. May reject. */
   protected abstract look(): Promise<void>
 
-  /** The records show these addresses, by shard. */
-  protected show(addresses: ReadonlyMap<number, string>): void {
-    const shards = new Set([...this.#shown.keys(), ...addresses.keys(), ...this.#learned.keys()])
+  /** The records show these shards. */
+  protected show(shown: ReadonlyMap<number, ShownShard>): void {
+    const shards = new Set([...this.#shown.keys(), ...shown.keys(), ...this.#learned.keys()])
     const before = new Map(Array.from(shards, (shard) => [shard, this.addressOf(shard)]))
-    this.#shown = addresses
+    this.#shown = shown
     const now = this.#environment.clock.now()
-    for (const [shard, { shown, until }] of this.#learned) {
-      if (addresses.get(shard) !== shown || now >= until) this.#learned.delete(shard)
+    for (const [shard, { mark, until }] of this.#learned) {
+      if (shown.get(shard)?.mark !== mark || now >= until) this.#learned.delete(shard)
     }
     const isChanged = [...before].some(([shard, address]) => this.addressOf(shard) !== address)
     if (isChanged) for (const listener of [...this.#listeners]) listener()

@@ -44,13 +44,14 @@ function createPlace() {
 }
 
 describe('a directory of a group', () => {
-  it('has the addresses of the owners, also while they drain', () => {
+  it('has the addresses of the owners, also while they drain, and else of those that claim', () => {
     const { directory } = createPlace()
-    directory.update([member('a', [0, 1], { draining: [2] }), member('b', [3], { claimed: [2, 4] })])
-    expect([0, 1, 2, 3, 4].map((shard) => directory.addressOf(shard))).toEqual([
+    directory.update([member('b', [3], { claimed: [1, 2, 4] }), member('a', [0, 1], { draining: [2] })])
+    expect([0, 1, 2, 3, 4, 5].map((shard) => directory.addressOf(shard))).toEqual([
       'http://a',
       'http://a',
       'http://a',
+      'http://b',
       'http://b',
       undefined,
     ])
@@ -110,6 +111,17 @@ describe('a directory of a group', () => {
     directory.update([member('a', [1]), member('c', [0])])
     expect(directory.addressOf(1)).toBe('http://a')
     expect(place.changes).toBe(changes + 1)
+  })
+
+  it('does not believe any longer that a process has not got a shard, when its record shows that it has', () => {
+    const place = createPlace()
+    const { directory } = place
+    directory.update([member('a', [], { claimed: [0] })])
+    directory.learn(0, undefined)
+    directory.update([member('a', [], { claimed: [0] })])
+    expect(directory.addressOf(0)).toBeUndefined()
+    directory.update([member('a', [0])])
+    expect([directory.addressOf(0), place.changes]).toEqual(['http://a', 2])
   })
 
   it('looks at once when it is asked, and then at most once in a pause', async () => {
