@@ -14,7 +14,7 @@ import { readManifest, root } from '../workspaces.js'
 /** The meaning of each exit code, for the man page and the guide. */
 export const exitCodeTexts: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: 'Done.',
-  no: 'The answer is no: nothing to break, no pause to end, a grant that is not in force, a law that the store breaks, a check of doctor that fails.',
+  no: 'The answer is no: nothing to break, no pause to end, a grant that is not in force, no process of a region, a law that the store breaks, a check of doctor that fails.',
   usage: 'The command line is wrong.',
   unreadable: 'A file that was given cannot be read, is cut off, or is of a newer version.',
   unreachable: 'The store cannot be reached, or did not answer in time.',

@@ -7,7 +7,7 @@ export const storeOptions = {
     value: 'URL',
     short: 's',
     completes: 'store',
-    description: 'The URL of the store; also in LEASEHOLD_STORE',
+    description: 'URL of the store (local:); also in LEASEHOLD_STORE',
   },
   config: {
     type: 'text',
@@ -210,6 +210,22 @@ export const schedule = declareCommand({
     { line: 'leasehold schedule list --store redis://db', description: 'all of a server' },
     { line: 'leasehold schedule pause report --reason "database upgrade" --for 2h', description: 'for all servers' },
     { line: 'leasehold schedule run-now report', description: 'once, on one server' },
+  ],
+})
+
+export const shards = declareCommand({
+  name: 'shards',
+  summary: 'Show which process has which shards of a region',
+  details:
+    'A line for each process of a region of @leasehold/sharding: its address, its shards, how many entities it runs, how many ' +
+    'shards it has taken or handed over, and those that it drains. The last line has the shards without an owner. Other ' +
+    'partition groups have no entities. The records of the processes can be a few seconds old. The exit code is 1 if no ' +
+    'process is there.',
+  operands: [{ name: 'NAME', description: 'The name of the region, or of the partition group' }],
+  options: answerOptions,
+  examples: [
+    { line: 'leasehold shards accounts --store redis://db', description: 'a table' },
+    { line: 'leasehold shards accounts -o json', description: 'for a program' },
   ],
 })
 

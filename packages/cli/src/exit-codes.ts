@@ -5,7 +5,7 @@
  */
 export const exitCodes = {
   ok: 0,
-  /** The answer is no: a law or a check of the store fails, a grant was not in force, or a schedule was not paused. */
+  /** The answer is no: a law or a check of the store fails, a grant was not in force, a schedule was not paused, or no process is there. */
   no: 1,
   /** EX_USAGE: the command line is wrong. */
   usage: 64,

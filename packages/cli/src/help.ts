@@ -17,7 +17,6 @@ export function overview(commands: readonly CommandDeclaration[]): string {
     ...aligned(rows),
     ...aligned(options),
     `Stores: ${storeKinds.map(({ schemes }) => `${schemes[0]}:`).join(' ')}`,
-    'Unless one is given, leases are in a folder of this user. Try: leasehold list',
     '',
   ].join('\n')
 }
