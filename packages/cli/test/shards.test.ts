@@ -9,7 +9,10 @@ async function withMembers(...members: readonly Metadata[]): Promise<TestTermina
   const terminal = new TestTerminal({ isTTY: true })
   const store = terminal.open()
   for (const [place, metadata] of members.entries()) {
-    const lease = createLease(store, `accounts/members/${place}`, { owner: `web-${place + 1}`, heartbeatTimeout: 60_000 })
+    const lease = createLease(store, `accounts/members/${place}`, {
+      owner: `web-${place + 1}`,
+      heartbeatTimeout: 60_000,
+    })
     await lease.acquire({ metadata: { recipe: 'partition-group', partitions: '8', ...metadata } })
     onTestFinished(async () => void (await lease.release()))
   }

@@ -4,4 +4,5 @@ export type { AnswerMessage, AnswerOutcome, Batch, EventMessage, Json, Message, 
 export type { AskOptions, Delivery, TellOptions, TellOutcome } from './region-core.js'
 export { ShardRegion, type ShardRegionEvents } from './shard-region.js'
 export type { EntityOptions, ShardRegionOptions } from './shard-region-options.js'
+export { Singleton, type SingletonOptions } from './singleton.js'
 export type { BatchHandler, Transport } from './transport.js'

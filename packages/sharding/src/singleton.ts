@@ -1,74 +1,40 @@
-import {
-  type Clock,
-  defaultLogger,
-  type Health,
-  healthOf,
-  type LeaseStore,
-  LeaseUnavailableError,
-  systemClock,
-} from '@leasehold/core'
-import {
-  checkFault,
-  faultOfLimit,
-  guardClock,
-  guardRandom,
-  health,
-  keptAlive,
-  logSafely,
-} from '@leasehold/core/internal'
-import { checkOptionNames, systemRandom } from '@leasehold/core/store-kit'
-import {
-  LeaderElection,
-  type LeaderElectionOptions,
-  type LeaderEvents,
-  type StopOptions,
-  type Term,
-} from '@leasehold/recipes'
+import { type Health, healthOf, type LeaseStore, TimeoutSettings } from '@leasehold/core'
+import { guardRandom, health, logSafely } from '@leasehold/core/internal'
+import { systemRandom } from '@leasehold/core/store-kit'
+import { LeaderElection, type LeaderEvents, type Term } from '@leasehold/recipes'
+import { leaseOptionsOf, OuterRecipe } from '@leasehold/recipes/internal'
+import type { AnyActorLogic, EventFromLogic } from 'xstate'
 import { Dispatcher } from './dispatcher.js'
 import { ElectionDirectory, SINGLETON_SHARD } from './election-directory.js'
 import type { EntityState } from './entity-state.js'
-import { EventListeners } from './event-listeners.js'
 import { type AskOptions, RegionCore, type TellOptions, type TellOutcome } from './region-core.js'
-import { canTransfer, checkSingletonOptions, type SingletonOptions } from './singleton-options.js'
+import { canTransfer, checkSingletonOptions, electionOptionsOf, type SingletonOptions } from './singleton-options.js'
 
 export type { SingletonOptions } from './singleton-options.js'
 
-/** The events of a `Singleton`, and their arguments. */
-export interface SingletonEvents extends LeaderEvents {
-  /** Events that nobody waits for were dropped with the lease of the actor: their number, and the reason. */
-  dropped: [count: number, reason: string]
-}
-
-const DEFAULT_STOP_TIMEOUT = 10_000
-
-/** The part of the time of a stop in which the actor may end its work; the rest is for the last save and the release. */
+/** The part of the time of a stop in which the actor may end its work; the rest is for the hand-over. */
 const DRAIN_PART = 0.9
 
 /** The shortest time between two looks for the process that runs the actor, in milliseconds. */
 const LOOK_PAUSE = 500
 
-type Environment = Pick<ConstructorParameters<typeof RegionCore>[0], 'clock' | 'random'>
-
 /**
  * One actor for the whole fleet, with the same `tell` and `ask` in every process. One process runs it: the leader of an
  * election. From `start()` until `stop()`, this process waits to be the next one, unless `host` is `false`.
  *
- * Guaranteed: at most one process handles an event at a time, each event while its lease is valid. Events of one process are
- * handled in their order. The next process takes over after a stop at once, and after a crash when the ttl is over; it
- * begins with the snapshot that was saved last. A save of an earlier process is refused.
+ * Guaranteed: at most one process handles an event at a time, each event while its lease is valid, as far as clocks go.
+ * Events of one process are handled in their order. The next process takes over after a stop at once, and after a crash when
+ * the ttl is over; it begins with the snapshot that was saved last, and a save of an earlier process is refused. The actor
+ * runs from the beginning of a term, without an event too, and starts again after a failure.
  *
- * Not guaranteed: that effects of the actor outside of its state happen once, or that they stop with the lease. Send a
- * fencing token with them, or repeat them safely.
+ * Not guaranteed: that effects of the actor outside of its state happen once, or that they end with the lease.
  */
-export class Singleton implements AsyncDisposable {
+export class Singleton<Logic extends AnyActorLogic = AnyActorLogic> extends OuterRecipe<LeaderEvents> {
   readonly name: string
   /** The name of this process in the election: as given, or made for it. */
   readonly owner: string
-  readonly #options: SingletonOptions
   readonly #store: LeaseStore
-  readonly #clock: Clock
-  readonly #events: EventListeners<{ [E in keyof SingletonEvents]: SingletonEvents[E] }>
-  readonly #stopTimeout: number
+  readonly #options: SingletonOptions<Logic>
   readonly #state: EntityState | undefined
   /** Only observes. */
   readonly #observer: LeaderElection
@@ -76,35 +42,35 @@ export class Singleton implements AsyncDisposable {
   readonly #core: RegionCore
   #candidate: LeaderElection | undefined
   #isListening = false
-  #starting: Promise<void> | undefined
-  #stopping: Promise<void> | undefined
+  #listening: Promise<void> | undefined
 
-  /** Throws a typed error, such as a `LeaseConfigurationError`, if an option is unknown or not valid. */
-  constructor(store: LeaseStore, options: SingletonOptions) {
-    checkSingletonOptions(options)
-    const { name, transport, logger = defaultLogger, stopTimeout = DEFAULT_STOP_TIMEOUT } = options
-    this.#options = options
-    this.#store = store
-    this.#state = options.state?.forRegion?.(name) ?? options.state
-    this.#stopTimeout = stopTimeout
+  /** Throws a `LeaseConfigurationError` or a `LeaseNameError` if an option is unknown or not valid. */
+  constructor(store: LeaseStore, options: SingletonOptions<Logic>) {
+    checkSingletonOptions(store, options)
+    super('singleton', store, options)
+    const { name, random = systemRandom } = options
     this.name = name
-    this.#events = new EventListeners(`singleton '${name}'`, logger)
-    const { report } = this.#events
-    // Also checks the options of the election, and that the record has room for the address.
-    this.#observer = new LeaderElection(store, this.#electionOptions({ address: transport.address }))
-    this.#observer.on('error', (error) => report(error, 'its leader could not be read'))
-    this.owner = this.#observer.owner
-    this.#clock = guardClock(options.clock ?? systemClock, (error) => report(error, 'the clock failed'))
-    const random = guardRandom(options.random ?? systemRandom, (error) => report(error, 'random failed'))
-    const observer = this.#observer
-    const election = {
-      // Answers of other processes arrive only when this one listens.
-      leader: async () => (this.#isListening ? await observer.leader() : undefined),
-      observe: (signal?: AbortSignal) => observer.observe(signal),
-    }
-    const environment: Environment = { clock: this.#clock, random }
-    this.#directory = new ElectionDirectory({ ...environment, election, pause: LOOK_PAUSE, report })
-    this.#core = this.#createCore(environment)
+    this.#store = store
+    this.#options = options
+    this.#state = options.state?.forRegion?.(name) ?? options.state
+    // It also checks the options of the election, and that a record has room for the address.
+    const observer = new LeaderElection(store, electionOptionsOf(store, options))
+    observer.on('error', (error) => this.report(error, 'it cannot be read where the actor runs'))
+    this.#observer = observer
+    this.owner = observer.owner
+    const guarded = guardRandom(random, (error) => this.report(error, 'random failed'))
+    this.#directory = new ElectionDirectory({
+      clock: this.clock,
+      random: guarded,
+      pause: LOOK_PAUSE,
+      report: (error) => this.report(error, 'it cannot be read where the actor runs'),
+      election: {
+        // Answers of other processes arrive only when this one listens.
+        leader: async () => (this.#isListening ? await observer.leader() : undefined),
+        observe: (signal) => observer.observe(signal),
+      },
+    })
+    this.#core = this.#coreOf(options, guarded)
   }
 
   /** Whether this process runs the actor now. Synchronous, without I/O: the `checkLease` of its lease. */
@@ -112,98 +78,83 @@ export class Singleton implements AsyncDisposable {
     return this.#candidate?.isLeader === true
   }
 
-  on<E extends keyof SingletonEvents & string>(event: E, listener: (...args: SingletonEvents[E]) => void): this {
-    this.#events.on(event, listener)
-    return this
-  }
-
-  off<E extends keyof SingletonEvents & string>(event: E, listener: (...args: SingletonEvents[E]) => void): this {
-    this.#events.off(event, listener)
-    return this
-  }
-
-  /** See `healthOf`: that of the election. Healthy while this process only sends. */
-  [health](): Health {
-    return healthOf(this.#candidate ?? this.#observer)
+  /**
+   * Begins to take messages, and to wait for its turn to run the actor. Rejects if the address of the transport cannot be used:
+   * then it can be started again. Rejects with a `LeaseUnavailableError` after a `stop()`.
+   */
+  override start(): Promise<void> {
+    if (this.closed.aborted) this.#listening = undefined
+    this.#listening ??= this.#begin()
+    // It is reported, and need not be awaited.
+    this.#listening.catch(() => {})
+    return this.#listening
   }
 
   /**
-   * Begins to take messages, and to wait for the actor. Rejects if the address of the transport cannot be used; then it can be
-   * started again. Rejects with a `LeaseUnavailableError` after a `stop()`.
+   * Sends an event to the actor, wherever it runs. The promise never rejects, and need not be awaited. It resolves `delivered`
+   * when the event is in the queue of the actor, or, at least once, when it was handled and saved; `not-delivered` when the
+   * actor certainly did not get it; `unknown` when it may have, or may still. Throws a `LeaseConfigurationError`, and sends
+   * nothing, if JSON cannot carry the event, or an option is invalid.
    */
-  async start(): Promise<void> {
-    if (this.#stopping !== undefined) {
-      throw new LeaseUnavailableError(`singleton '${this.name}' was stopped: make another one`, {
-        leaseName: this.name,
-      })
-    }
-    this.#starting ??= this.#begin()
-    try {
-      await this.#starting
-    } catch (error) {
-      this.#starting = undefined
-      throw error
-    }
-  }
-
-  /**
-   * Sends an event to the actor. Never rejects, and may be ignored. Resolves with `delivered`: the event is in the queue of the
-   * actor; with `deliver: 'at-least-once'`, it was handled, and saved where there is a state. `not-delivered`: it certainly was
-   * not handled. `unknown`: it may have been.
-   *
-   * Throws a `LeaseConfigurationError` if the event is not an object of JSON with a text `type`.
-   */
-  tell(event: { readonly type: string }, options?: TellOptions): Promise<TellOutcome> {
+  tell(event: EventFromLogic<Logic>, options?: TellOptions): Promise<TellOutcome> {
     return this.#core.tell(this.name, event, options)
   }
 
   /**
-   * Sends an event to the actor, and resolves with its answer: the actor calls `event.reply(answer)`. Rejects with a
-   * `NotDeliveredError` if the event certainly was not handled, and with an `OutcomeUnknownError` if it may have been.
+   * Sends an event to the actor, at most once, and resolves with what the actor gives to `event.reply`, after that is saved.
+   * Rejects with a `NotDeliveredError` if the actor certainly did not get the event, with an `OutcomeUnknownError` if it may
+   * have, and with a `LeaseConfigurationError` as `tell` does.
    */
-  ask<A>(event: { readonly type: string }, options?: AskOptions): Promise<A> {
-    return this.#core.ask<A>(this.name, event, options)
+  ask<Answer = unknown>(event: EventFromLogic<Logic>, options?: AskOptions): Promise<Answer> {
+    return this.#core.ask<Answer>(this.name, event, options)
   }
 
-  /**
-   * Ends for good. If the actor runs here, it handles the events that it has, is saved, and passes to a process that waits.
-   * Rejects with a `LeaseTimeoutError` if that takes longer than `timeout`; `stopTimeout` unless given.
-   */
-  async stop(options: StopOptions = {}): Promise<void> {
-    checkOptionNames<StopOptions>('stop', options, { timeout: true }, { leaseName: this.name })
-    const { timeout = this.#stopTimeout } = options
-    checkFault(faultOfLimit('timeout', timeout), { leaseName: this.name })
-    this.#stopping ??= this.#end(timeout)
-    await keptAlive(this.#clock, this.#stopping)
+  /** See `healthOf`: unhealthy as its `LeaderElection` is. */
+  [health](): Health {
+    return healthOf(this.#candidate ?? this.#observer)
   }
 
-  /** Stops at the end of an `await using` block. */
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.stop()
+  /** @internal */
+  protected override async act(): Promise<void> {
+    if (this.#options.host !== false) this.#campaign()
+    await this.#directory.follow()
+    await new Promise<void>((resolve) => this.stopping.onAbort(resolve))
   }
 
-  #electionOptions(metadata: { readonly address: string }): LeaderElectionOptions {
-    const {
-      actor: _actor,
-      transport: _transport,
-      host: _host,
-      state: _state,
-      version: _version,
-      migrate: _migrate,
-      deliver: _deliver,
-      capacity: _capacity,
-      holdFor: _holdFor,
-      mailbox: _mailbox,
-      sendTimeout: _sendTimeout,
-      stateTimeout: _stateTimeout,
-      ...ofElection
-    } = this.#options
-    return { ...ofElection, metadata, advertise: canTransfer(this.#store, ofElection.childGrace) }
+  /** @internal The actor handles the events that it has, is saved, and passes to a process that waits. */
+  protected override async end(timeout: number): Promise<void> {
+    const endsAt = this.clock.now() + timeout
+    await this.#listening?.catch(() => {})
+    try {
+      const transfer = canTransfer(this.#store, this.#options) ? { transfer: 'best' } : {}
+      await this.#candidate?.stop({ timeout, ...transfer })
+    } finally {
+      await this.#core.close(Math.max(0, endsAt - this.clock.now()))
+      this.#directory.close()
+      await this.#observer.stop()
+      await this.#state?.close?.()
+    }
   }
 
-  #createCore({ clock, random }: Environment): RegionCore {
-    const { name, actor, transport, version = 1, migrate, logger = defaultLogger, ...options } = this.#options
-    const drainTimeout = Math.min(DRAIN_PART * this.#stopTimeout, Number.MAX_SAFE_INTEGER)
+  async #begin(): Promise<void> {
+    try {
+      this.throwIfStopped()
+      await this.#core.listen()
+    } catch (error) {
+      this.#listening = undefined
+      if (!this.stopping.aborted) this.report(error, 'the address of the transport cannot be used')
+      throw error
+    }
+    this.#isListening = true
+    if (!this.stopping.aborted) super.start()
+  }
+
+  #coreOf(options: SingletonOptions<Logic>, random: () => number): RegionCore {
+    const { name, transport, capacity = 10_000, deliver = 'at-most-once', version = 1 } = options
+    const { clock, logger, report } = this
+    const { heartbeatTimeout, operationTimeout } = new TimeoutSettings(leaseOptionsOf(options))
+    const { holdFor = 2 * heartbeatTimeout, mailbox = 1_000, actor: logic, migrate } = options
+    const [dispatcher, state, stateTimeout] = [new Dispatcher(clock), this.#state, 2 * operationTimeout]
     return new RegionCore({
       name,
       owner: this.owner,
@@ -212,51 +163,31 @@ export class Singleton implements AsyncDisposable {
       directory: this.#directory,
       clock,
       random,
-      deliver: options.deliver ?? 'at-most-once',
-      capacity: options.capacity ?? 10_000,
-      holdFor: options.holdFor ?? 30_000,
-      sendTimeout: options.sendTimeout ?? 5_000,
-      drainTimeout,
+      deliver,
+      capacity,
+      holdFor,
+      sendTimeout: operationTimeout,
+      drainTimeout: DRAIN_PART * this.stopTimeout,
       passivateAfter: Number.POSITIVE_INFINITY,
-      entities: {
-        logic: actor,
-        dispatcher: new Dispatcher(clock),
-        state: this.#state,
-        version,
-        migrate,
-        mailbox: options.mailbox ?? 10_000,
-        stateTimeout: options.stateTimeout ?? 10_000,
-        report: this.#events.report,
-      },
-      onDropped: (count, reason) => this.#events.emit('dropped', count, reason),
-      onOutage: (error, address) => {
-        logSafely(logger, 'debug', `singleton '${name}': no answer from ${address}`, error)
-      },
+      entities: { logic, dispatcher, state, version, migrate, mailbox, stateTimeout, report },
+      onDropped: (count, reason) => this.reportLine(`${count} events were dropped: ${reason}`),
+      onOutage: (error, address) => logSafely(logger, 'debug', `singleton '${name}': no answer from ${address}`, error),
     })
   }
 
-  async #begin(): Promise<void> {
-    await this.#core.listen()
-    this.#isListening = true
-    if (this.#stopping !== undefined) return
-    if (this.#options.host !== false) this.#campaign()
-    void this.#directory.follow()
-  }
-
   #campaign(): void {
-    const { address } = this.#options.transport
     const candidate = new LeaderElection(this.#store, {
-      ...this.#electionOptions({ address }),
+      ...electionOptionsOf(this.#store, this.#options),
       owner: this.owner,
       onElected: (term) => this.#run(term),
     })
     candidate
-      .on('elected', (term) => this.#events.emit('elected', term))
-      .on('resigned', (term) => this.#events.emit('resigned', term))
-      .on('lost', (term, lost) => this.#events.emit('lost', term, lost))
-      .on('unreachable', (outage) => this.#events.emit('unreachable', outage))
-      .on('reachable', () => this.#events.emit('reachable'))
-      .on('error', (error) => this.#events.report(error))
+      .on('elected', (term) => this.emit('elected', term))
+      .on('resigned', (term) => this.emit('resigned', term))
+      .on('lost', (term, lost) => this.emit('lost', term, lost))
+      .on('unreachable', (outage) => this.emit('unreachable', outage))
+      .on('reachable', () => this.emit('reachable'))
+      .on('error', (error) => this.report(error))
     this.#candidate = candidate
     candidate.start()
   }
@@ -266,20 +197,5 @@ export class Singleton implements AsyncDisposable {
     const { signal, fencingToken } = term
     const held = { shard: SINGLETON_SHARD, signal, fencingToken, checkLease: () => term.checkLease() }
     await this.#core.own(held, this.name)
-  }
-
-  async #end(timeout: number): Promise<void> {
-    const endsAt = this.#clock.now() + timeout
-    this.#core.refuseEvents()
-    await this.#starting?.catch(() => {})
-    try {
-      const transfer = canTransfer(this.#store, this.#options.childGrace) ? { transfer: 'best' } : {}
-      await this.#candidate?.stop({ timeout, ...transfer })
-    } finally {
-      await this.#core.close(Math.max(0, endsAt - this.#clock.now()))
-      this.#directory.close()
-      await this.#observer.stop()
-      await this.#state?.close?.()
-    }
   }
 }

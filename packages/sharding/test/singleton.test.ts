@@ -257,13 +257,14 @@ describe('a singleton', () => {
     const { create } = createFleet()
     for (const [more, message] of [
       [{ entity: 1 }, /Singleton has no option 'entity'/],
-      [{ actor: undefined }, /actor must be actor logic of XState/],
-      [{ transport: {} }, /transport must be a transport, such as httpTransport/],
-      [{ state: {} }, /state must be a state, such as postgresState/],
+      [{ actor: undefined }, /actor must be actor logic of XState, such as a state machine, not undefined/],
+      [{ transport: {} }, /transport must be a Transport, such as httpTransport/],
+      [{ state: {} }, /state must be an EntityState, such as postgresState/],
       [{ host: 'yes' }, /host must be/],
       [{ deliver: 'once' }, /deliver must be 'at-most-once' or 'at-least-once', not once/],
       [{ capacity: 0 }, /capacity must be a whole number of 1 or more, not 0/],
       [{ holdFor: -1 }, /holdFor must be/],
+      [{ entities: 1 }, /Singleton has no option 'entities'/],
       [{ migrate: 1 }, /migrate must be a function/],
       [{ heartbeatInterval: 9_000 }, /heartbeat/],
       [{ stopTimeout: -1 }, /stopTimeout must be/],
