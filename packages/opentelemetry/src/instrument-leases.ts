@@ -72,9 +72,10 @@ export function instrumentLeases(options: InstrumentLeasesOptions = {}): LeaseIn
   const spans = new LeaseSpans(tracer, isTracing, groups, series, new TermLinks(linkTerms))
 
   const { held, waiting, leastValidity } = leases
-  const { leaders, partitions, permits } = recipes
+  const { leaders, partitions, permits, entities, waitingMessages } = recipes
   const masterStatus = leaderElectionMasterStatus ? recipes.masterStatus : undefined
-  current.begin({ held, waiting, leastValidity, leaders, partitions, permits, masterStatus })
+  const ofRecipes = { leaders, partitions, permits, entities, waitingMessages, masterStatus }
+  current.begin({ held, waiting, leastValidity, ...ofRecipes })
   const subscriptions = new Subscriptions()
   for (const part of [leases, recipes, spans]) part.subscribe(subscriptions)
   return {

@@ -22,6 +22,8 @@ export interface Readings {
   readonly leaders: Reading
   readonly partitions: Reading
   readonly permits: Reading
+  readonly entities: Reading
+  readonly waitingMessages: Reading
   /** Absent unless the user asked for it. */
   readonly masterStatus?: Reading | undefined
 }
@@ -40,6 +42,8 @@ export class Instruments {
   readonly scheduleRuns: Counter
   readonly scheduleLag: Histogram
   readonly guardRejected: Counter
+  readonly regionMessages: Counter
+  readonly regionMoves: Counter
   readonly #removals: (() => void)[] = []
 
   constructor(meter: Meter, readings: Readings | undefined) {
@@ -81,6 +85,16 @@ export class Instruments {
       '{write}',
       'Writes of stale holders that a guard rejected.',
     )
+    this.regionMessages = counter(
+      'leasehold.region.messages',
+      '{message}',
+      'Messages to entities and singletons, by their outcome.',
+    )
+    this.regionMoves = counter(
+      'leasehold.region.moves',
+      '{shard}',
+      'Shards that this process has taken, handed over or lost.',
+    )
     if (readings !== undefined) this.#observe(meter, readings)
   }
 
@@ -89,7 +103,8 @@ export class Instruments {
     for (const remove of this.#removals.splice(0)) remove()
   }
 
-  #observe(meter: Meter, { held, waiting, leastValidity, leaders, partitions, permits, masterStatus }: Readings): void {
+  #observe(meter: Meter, readings: Readings): void {
+    const { held, waiting, leastValidity, leaders, partitions, permits, masterStatus } = readings
     const sum = (name: string, unit: string, description: string, read: Reading): void =>
       this.#show(meter.createObservableUpDownCounter(name, { unit, description }), read)
     const gauge = (name: string, unit: string, description: string, read: Reading): void =>
@@ -101,6 +116,13 @@ export class Instruments {
     gauge('leasehold.leader', '1', '1 while this process leads, otherwise 0.', leaders)
     gauge('leasehold.partitions', '{partition}', 'Partitions, as this member sees them.', partitions)
     gauge('leasehold.permits', '{permit}', 'Permits of semaphores, as this process sees them.', permits)
+    gauge('leasehold.region.entities', '{entity}', 'Entities that run in this process.', readings.entities)
+    gauge(
+      'leasehold.region.waiting',
+      '{message}',
+      'Messages that are held back or on their way.',
+      readings.waitingMessages,
+    )
     if (masterStatus === undefined) return
     gauge(MASTER_STATUS, '1', '1 while this process leads, otherwise 0: the name that client-go uses.', masterStatus)
   }

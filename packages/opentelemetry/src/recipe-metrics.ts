@@ -1,8 +1,11 @@
 import type {
+  DeliveryMessage,
   ElectedMessage,
   PartitionMessage,
   PartitionsMessage,
   PermitMessage,
+  RegionMessage,
+  ShardMessage,
   TickMessage,
 } from '@leasehold/core/channels'
 import type { GroupNames } from './group-names.js'
@@ -15,12 +18,15 @@ interface PartitionCounts {
   unowned?: number
 }
 
+/** The last figures of a region in this process. */
+type RegionCounts = Pick<RegionMessage, 'entities' | 'waiting'>
+
 interface PermitCounts {
   held: number
   total: number
 }
 
-/** Measures the recipes: elections, schedules, semaphores and partitions. */
+/** Measures the recipes: elections, schedules, semaphores and partitions; and regions of entities. */
 export class RecipeMetrics {
   readonly #instruments: () => Instruments
   readonly #groups: GroupNames
@@ -30,6 +36,8 @@ export class RecipeMetrics {
   readonly #leadsByName = new Map<string, number>()
   readonly #partitions = new Map<string, PartitionCounts>()
   readonly #permits = new Map<string, PermitCounts>()
+  /** By the group of the name, and then by region and owner. */
+  readonly #regions = new Map<string, Map<string, RegionCounts>>()
 
   /** `elections`: the names of elections in the gauge of client-go, as they are. */
   constructor(instruments: () => Instruments, groups: GroupNames, elections: GroupNames) {
@@ -47,6 +55,13 @@ export class RecipeMetrics {
     subscriptions.on<PartitionsMessage>('leasehold:partitions', ({ group, wanted, held, unowned }) => {
       this.#partitions.set(this.#keyOf(group), { wanted, held, unowned })
     })
+    subscriptions.on<ShardMessage>('leasehold:shard', ({ region, state }) => {
+      this.#instruments().regionMoves.add(1, { ...named('region', this.#keyOf(region)), state })
+    })
+    subscriptions.on<DeliveryMessage>('leasehold:delivery', ({ region, operation, outcome }) => {
+      this.#instruments().regionMessages.add(1, { ...named('region', this.#keyOf(region)), operation, outcome })
+    })
+    subscriptions.on<RegionMessage>('leasehold:region', (message) => this.#onRegion(message))
   }
 
   readonly leaders: Reading = (observe) => {
@@ -71,6 +86,29 @@ export class RecipeMetrics {
       observe(held, { ...named('semaphore', semaphore), state: 'held' })
       observe(total, { ...named('semaphore', semaphore), state: 'total' })
     }
+  }
+
+  readonly entities: Reading = (observe) => this.#observeRegions(observe, ({ entities }) => entities)
+
+  readonly waitingMessages: Reading = (observe) => this.#observeRegions(observe, ({ waiting }) => waiting)
+
+  #observeRegions(observe: Parameters<Reading>[0], countOf: (counts: RegionCounts) => number): void {
+    for (const [key, regions] of this.#regions) {
+      let sum = 0
+      for (const counts of regions.values()) sum += countOf(counts)
+      observe(sum, named('region', key))
+    }
+  }
+
+  /** Several regions may be of one group, and several processes' regions in one process. */
+  #onRegion({ region, owner, entities, waiting }: RegionMessage): void {
+    const key = this.#keyOf(region)
+    const regions = this.#regions.get(key) ?? new Map<string, RegionCounts>()
+    const process = `${region} ${owner}`
+    // Nothing is kept of a region that was stopped.
+    if (entities === 0 && waiting === 0) regions.delete(process)
+    else regions.set(process, { entities, waiting })
+    this.#regions.set(key, regions)
   }
 
   #countLeads(election: string, change: 1 | -1): void {

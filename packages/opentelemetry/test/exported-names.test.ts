@@ -28,6 +28,9 @@ async function publishAll(): Promise<void> {
   publish('tick', { schedule: 'exported', owner: 'o', due: 1, started: 2, lag: 1, outcome: 'done' })
   publish('permit', { semaphore: 'exported', owner: 'o', held: true, permits: 2 })
   publish('partitions', { group: 'exported', owner: 'o', wanted: 1, held: 1, unowned: 0 })
+  publish('shard', { region: 'exported', owner: 'o', shard: 1, state: 'taken' })
+  publish('delivery', { region: 'exported', owner: 'o', operation: 'tell', outcome: 'delivered' })
+  publish('region', { region: 'exported', owner: 'o', entities: 1, waiting: 1 })
 }
 
 /** The answer to a scrape of Prometheus. */

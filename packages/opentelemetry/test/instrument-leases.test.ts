@@ -11,10 +11,11 @@ const acquired = { fencingToken: 1n, grantId: 'g', ttl: 2_000 }
 
 const plain = ['acquired', 'renewed', 'jeopardy', 'recovered', 'lost', 'released', 'waiting']
 const more = ['guard-rejected', 'stall', 'elected', 'resigned', 'tick', 'permit', 'partition', 'partitions']
+const ofRegions = ['shard', 'delivery', 'region']
 const operations = ['acquire', 'run', 'store'].flatMap((name) =>
   ['start', 'end', 'asyncEnd'].map((at) => `tracing:leasehold:${name}:${at}`),
 )
-const channels = [...[...plain, ...more].map((name) => `leasehold:${name}`), ...operations]
+const channels = [...[...plain, ...more, ...ofRegions].map((name) => `leasehold:${name}`), ...operations]
 
 it('subscribes to every channel, and disable() leaves nothing behind', async () => {
   const telemetry = new Telemetry()
@@ -113,6 +114,6 @@ it('the README has each instrument, with its unit and its attributes', async () 
   }
   const meter = new Proxy({}, { get: () => create })
   instrumentLeases({ meterProvider: { getMeter: () => meter } as never }).disable()
-  expect(created.size).toBe(18)
+  expect(created.size).toBe(22)
   expect(Object.fromEntries(units)).toEqual(Object.fromEntries(created))
 })

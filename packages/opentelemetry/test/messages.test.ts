@@ -104,6 +104,34 @@ describe('the metrics of messages', () => {
     ])
   })
 
+  it('count the messages, the moves and the entities of regions', async () => {
+    instrument()
+    const of = { region: 'accounts', owner: 'o' }
+    publish('shard', { ...of, shard: 1, state: 'taken' })
+    publish('shard', { ...of, shard: 2, state: 'taken' })
+    publish('shard', { ...of, shard: 1, state: 'lost' })
+    publish('delivery', { ...of, operation: 'tell', outcome: 'delivered' })
+    publish('delivery', { ...of, operation: 'tell', outcome: 'delivered' })
+    publish('delivery', { ...of, operation: 'ask', outcome: 'unknown' })
+    publish('region', { ...of, entities: 7, waiting: 2 })
+    publish('region', { ...of, owner: 'p', entities: 1, waiting: 0 })
+    publish('region', { ...of, entities: 5, waiting: 3 })
+    const region = 'accounts'
+    expect(await telemetry.series('leasehold.region.moves')).toEqual([
+      { region, state: 'taken', value: 2 },
+      { region, state: 'lost', value: 1 },
+    ])
+    expect(await telemetry.series('leasehold.region.messages')).toEqual([
+      { region, operation: 'tell', outcome: 'delivered', value: 2 },
+      { region, operation: 'ask', outcome: 'unknown', value: 1 },
+    ])
+    expect(await telemetry.series('leasehold.region.entities')).toEqual([{ region, value: 6 }])
+    expect(await telemetry.series('leasehold.region.waiting')).toEqual([{ region, value: 3 }])
+    publish('region', { ...of, entities: 0, waiting: 0 })
+    publish('region', { ...of, owner: 'p', entities: 0, waiting: 0 })
+    expect(await telemetry.series('leasehold.region.entities')).toEqual([{ region, value: 0 }])
+  })
+
   it('have a bounded number of series, whatever the names', async () => {
     instrument({ maxGroups: 50 })
     for (let index = 0; index < 10_000; index += 1) {

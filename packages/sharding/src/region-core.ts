@@ -1,4 +1,5 @@
 import { type Clock, LeaseConfigurationError } from '@leasehold/core'
+import type { DeliveryMessage, ShardMessage } from '@leasehold/core/channels'
 import { checkIdentifier, keptAlive, shownValue } from '@leasehold/core/internal'
 import { RecentMap } from '@leasehold/core/store-kit'
 import { carried } from './carried.js'
@@ -11,6 +12,7 @@ import { Questions } from './questions.js'
 import { Router } from './router.js'
 import type { ShardDirectory } from './shard-directory.js'
 import { type HeldShard, ShardHost, type ShardRules } from './shard-host.js'
+import { shardingPublishers } from './sharding-channels.js'
 import type { Transport } from './transport.js'
 
 /** How many processes are remembered by their last batch. */
@@ -115,6 +117,14 @@ export class RegionCore {
     return this.#router.kept
   }
 
+  /** Publishes how many entities run here, and how many messages wait, if anyone listens. */
+  publish(): void {
+    const { region } = shardingPublishers
+    if (!region.isOn) return
+    const { name, owner } = this.#options
+    region.publish({ region: name, owner, entities: this.entities, waiting: this.kept })
+  }
+
   /** Begins to take messages of other processes. Rejects if the address of the transport cannot be used. */
   async listen(): Promise<void> {
     await this.#options.transport.listen(this.#options.name, (batch) => this.#onBatch(batch))
@@ -131,6 +141,7 @@ export class RegionCore {
     // The lease before was lost, and nothing of it runs any more.
     before?.end('it was acquired again')
     this.#moves += 1
+    this.#publishShard(held.shard, 'taken')
     const drain = (): void => host.drain()
     held.signal.addEventListener('abort', drain, { once: true })
     if (held.signal.aborted) drain()
@@ -140,6 +151,7 @@ export class RegionCore {
       await host.ended
     } finally {
       this.#moves += 1
+      this.#publishShard(held.shard, held.checkLease() ? 'handed-over' : 'lost')
       held.signal.removeEventListener('abort', drain)
       if (this.#hosts.get(held.shard) === host) this.#hosts.delete(held.shard)
       this.#router.onLocalShard(held.shard)
@@ -153,7 +165,10 @@ export class RegionCore {
     const deliver = options.deliver ?? usual
     checkDelivery(deliver, name)
     const copy = eventOf(event)
-    if (this.#state !== 'open') return NEVER_SENT
+    if (this.#state !== 'open') {
+      this.#publishDelivery('tell', 'not-delivered')
+      return NEVER_SENT
+    }
     let settle: ((outcome: TellOutcome) => void) | undefined
     let settled: TellOutcome | undefined
     const isRepeated = deliver === 'at-least-once'
@@ -165,6 +180,7 @@ export class RegionCore {
       giveUpAt: clock.now() + holdFor,
       onSettled: ({ type }) => {
         settled = type === 'answered' ? 'delivered' : type
+        this.#publishDelivery('tell', settled)
         settle?.(settled)
       },
     })
@@ -187,8 +203,9 @@ export class RegionCore {
       throw new LeaseConfigurationError(message, { leaseName: name })
     }
     const copy = eventOf(event)
-    if (this.#state !== 'open') throw new NotDeliveredError(`region '${name}' was stopped`)
-    if (this.#questions.size >= capacity) {
+    if (this.#state !== 'open' || this.#questions.size >= capacity) {
+      this.#publishDelivery('ask', 'not-delivered')
+      if (this.#state !== 'open') throw new NotDeliveredError(`region '${name}' was stopped`)
       throw new NotDeliveredError(`${capacity} questions wait for an answer: ask more slowly, or raise capacity`)
     }
     const asked = new Promise<AnswerOutcome>((resolve) => {
@@ -207,6 +224,7 @@ export class RegionCore {
         onSettled: (outcome) => {
           cancel()
           this.#questions.delete(message)
+          this.#publishDelivery('ask', outcome.type === 'answered' ? 'delivered' : outcome.type)
           resolve(outcome)
         },
       })
@@ -244,7 +262,20 @@ export class RegionCore {
     this.#router.close(reason)
     this.#questions.giveUp(reason)
     this.#cancelSweep()
+    this.publish()
     await transport.close(name)
+  }
+
+  #publishShard(shard: number, state: ShardMessage['state']): void {
+    const { name, owner } = this.#options
+    if (shardingPublishers.shard.isOn) shardingPublishers.shard.publish({ region: name, owner, shard, state })
+  }
+
+  #publishDelivery(operation: DeliveryMessage['operation'], outcome: TellOutcome): void {
+    const { delivery } = shardingPublishers
+    if (!delivery.isOn) return
+    const { name, owner } = this.#options
+    delivery.publish({ region: name, owner, operation, outcome })
   }
 
   #nextId(): string {

@@ -67,7 +67,10 @@ export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends Ou
       pause: Math.min(rebalanceInterval, LONGEST_LOOK),
       report: (error) => this.report(error, 'the records of the group could not be read'),
     })
-    this.#group.on('members', (members) => this.#directory.update(members))
+    this.#group.on('members', (members) => {
+      this.#directory.update(members)
+      this.#core.publish()
+    })
     this.#core = new RegionCore({
       name,
       owner: this.#group.owner,

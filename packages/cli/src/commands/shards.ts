@@ -31,9 +31,9 @@ export const showShards: Action<typeof declaration> = async ({ operands, options
 }
 
 function groupJSON(members: readonly GroupMember[]): object {
-  const shown = members.map(({ metadata, ...member }) => {
+  const shown = members.map(({ owner, metadata, ...member }) => {
     const [entities, moves] = [countIn(metadata.entities), countIn(metadata.moves)]
-    return { owner: member.owner, address: metadata.address, entities, moves, ...member, metadata }
+    return { owner, address: metadata.address, entities, moves, ...member, metadata }
   })
   const counts = shown.flatMap(({ entities }) => entities ?? [])
   const entities = counts.length === 0 ? undefined : counts.reduce((sum, count) => sum + count, 0)

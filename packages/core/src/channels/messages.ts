@@ -210,6 +210,33 @@ export interface PartitionsMessage {
   readonly unowned: number
 }
 
+/** `leasehold:shard`: a process has taken a shard of a region, has handed it over or has lost it. */
+export interface ShardMessage {
+  /** The name of the region, or of the singleton: its one shard has the number 0. */
+  readonly region: string
+  readonly owner: string
+  readonly shard: number
+  readonly state: 'taken' | 'handed-over' | 'lost'
+}
+
+/** `leasehold:delivery`: it is certain what became of a message of this process, or that it is not known. */
+export interface DeliveryMessage {
+  readonly region: string
+  readonly owner: string
+  readonly operation: 'tell' | 'ask'
+  readonly outcome: 'delivered' | 'not-delivered' | 'unknown'
+}
+
+/** `leasehold:region`: a process of a region has looked at all shards. */
+export interface RegionMessage {
+  readonly region: string
+  readonly owner: string
+  /** How many entities run in this process. */
+  readonly entities: number
+  /** How many messages of this process are held back, on their way or not confirmed. */
+  readonly waiting: number
+}
+
 /** The channels of `node:diagnostics_channel` that are published once for each event, and their messages. */
 export interface LeaseChannels {
   'leasehold:acquired': AcquiredMessage
@@ -227,6 +254,9 @@ export interface LeaseChannels {
   'leasehold:permit': PermitMessage
   'leasehold:partition': PartitionMessage
   'leasehold:partitions': PartitionsMessage
+  'leasehold:shard': ShardMessage
+  'leasehold:delivery': DeliveryMessage
+  'leasehold:region': RegionMessage
 }
 
 /** The tracing channels of `node:diagnostics_channel`, and their contexts. */
