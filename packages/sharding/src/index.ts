@@ -1,5 +1,7 @@
 export { NotDeliveredError, OutcomeUnknownError } from './delivery-errors.js'
 export type { EntityState, SavedEntity } from './entity-state.js'
+export { type HttpTransport, httpTransport } from './http/http-transport.js'
+export type { HttpTransportOptions, HttpTransportTls } from './http/http-transport-options.js'
 export type { AnswerMessage, AnswerOutcome, Batch, EventMessage, Json, Message, Receipt } from './message.js'
 export type { AskOptions, Delivery, TellOptions, TellOutcome } from './region-core.js'
 export { ShardRegion, type ShardRegionEvents } from './shard-region.js'
