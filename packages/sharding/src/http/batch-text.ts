@@ -57,12 +57,13 @@ export function readBatch(text: string, region: string): ReadBatch {
       isOtherProtocol: isCount(value.protocol),
     }
   }
-  const { shards, sender, messages } = value
+  const { shards, sender, run, sequence, messages } = value
   if (value.region !== region) return noBatch('its region is not that of the path')
   if (!isCount(shards) || shards === 0) return noBatch('shards is no number of shards')
   if (!isRecord(sender) || typeof sender.owner !== 'string' || typeof sender.address !== 'string') {
     return noBatch('sender has no owner or no address')
   }
+  if (typeof run !== 'string' || !isCount(sequence)) return noBatch('run or sequence is missing')
   if (!Array.isArray(messages)) return noBatch('messages is no list')
   const wrong = messages.findIndex((message) => !isMessage(message, shards))
   if (wrong >= 0) return noBatch(`message ${wrong} has another shape`)
@@ -79,23 +80,26 @@ function isMessage(value: unknown, shards: number): boolean {
   return value.kind === 'event' && isEvent(value as Partial<EventMessage>, shards)
 }
 
-function isEvent({ shard, entity, event, id, question, wantsReply, hops }: Partial<EventMessage>, shards: number) {
+function isEvent(message: Partial<EventMessage>, shards: number): boolean {
+  const { shard, entity, event, id, question, wantsReply, session, hops } = message
   return (
     isCount(shard) &&
     shard < shards &&
     typeof entity === 'string' &&
     event !== undefined &&
-    (id === undefined || typeof id === 'string') &&
+    isTextOrAbsent(id) &&
     (question === undefined || isCount(question)) &&
     (wantsReply === undefined || typeof wantsReply === 'boolean') &&
+    isTextOrAbsent(session) &&
     isCount(hops)
   )
 }
 
 function isAnswer({ question, outcome }: Partial<AnswerMessage>): boolean {
   if (!isCount(question) || !isRecord(outcome)) return false
-  const { type, reason } = outcome as Record<string, unknown>
-  return type === 'answered' || ((type === 'not-delivered' || type === 'unknown') && typeof reason === 'string')
+  const { type, reason, again } = outcome as Record<string, unknown>
+  if (type === 'answered') return true
+  return (type === 'not-delivered' || type === 'unknown') && typeof reason === 'string' && isTextOrAbsent(again)
 }
 
 /** The receipts in the answer to `count` messages; `undefined` if the text is something else. */
@@ -107,8 +111,12 @@ export function readReceipts(text: string, count: number): readonly Receipt[] | 
 
 function isReceipt(value: unknown): value is Receipt {
   if (!isRecord(value)) return false
-  if (value.outcome === 'moved') return value.address === undefined || typeof value.address === 'string'
+  if (value.outcome === 'moved') return isTextOrAbsent(value.address) && isTextOrAbsent(value.session)
   return value.outcome === 'accepted' || (value.outcome === 'refused' && typeof value.reason === 'string')
+}
+
+function isTextOrAbsent(value: unknown): boolean {
+  return value === undefined || typeof value === 'string'
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

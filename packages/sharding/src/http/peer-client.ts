@@ -154,9 +154,12 @@ function whenConnected(request: ClientRequest, socket: Socket, send: () => void)
     socket.once('encrypted' in socket ? 'secureConnect' : 'connect', send)
     return
   }
-  // In this turn of the event loop, an end of the connection is seen that has arrived: before the request is sent on it.
+  // The second one comes after a look at the network: an end of the connection that has arrived is seen before the request is
+  // sent on it.
   setImmediate(() => {
-    if (!request.destroyed) send()
+    setImmediate(() => {
+      if (!request.destroyed) send()
+    })
   })
 }
 

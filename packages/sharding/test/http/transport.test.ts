@@ -1,5 +1,6 @@
 import { type HttpTransport, type HttpTransportOptions, httpTransport, type Receipt } from '@leasehold/sharding'
 import { afterEach, describe, expect, test } from 'vitest'
+import { SharedSecret } from '../../src/http/shared-secret.js'
 import { accepted, accepting, batchOf, event, forever, outcomeOf } from './support/batches.js'
 
 const opened: HttpTransport[] = []
@@ -30,13 +31,20 @@ describe('between two processes', () => {
     const receipts: Receipt[] = [
       accepted,
       { outcome: 'moved', address: 'http://elsewhere' },
-      { outcome: 'moved' },
+      { outcome: 'moved', session: 'grant-2' },
       { outcome: 'refused', reason: 'the queue is full' },
     ]
     const batch = batchOf([
-      { ...event('a', { type: 'ä', list: [1, null, '\u{1F600}'] }), id: 'm-1', question: 7, wantsReply: true, hops: 2 },
+      {
+        ...event('a', { type: 'ä', list: [1, null, '\u{1F600}'] }),
+        id: 'm-1',
+        question: 7,
+        wantsReply: true,
+        session: 'grant-1',
+        hops: 2,
+      },
       { kind: 'answer', question: 3, outcome: { type: 'answered', answer: { balance: 4 } } },
-      { kind: 'answer', question: 4, outcome: { type: 'not-delivered', reason: 'full' } },
+      { kind: 'answer', question: 4, outcome: { type: 'not-delivered', reason: 'full', again: 'grant-1' } },
       { kind: 'answer', question: 5, outcome: { type: 'answered' } },
     ])
     const got: unknown[] = []
@@ -154,14 +162,8 @@ describe('the secret', () => {
     await receiver.listen('accounts', async () => {
       throw new Error('the right one')
     })
-    let code = ''
-    const mounted = open({ secret: 'the right one', listen: false, address: 'http://127.0.0.1:1' })
-    await mounted.listen('accounts', accepting().handler)
-    const spy = open({ secret: 'the right one' })
-    await spy.listen('accounts', accepting().handler)
     const url = `${receiver.address}/leasehold-sharding/accounts`
-    const { SharedSecret } = await import('../../src/http/shared-secret.js')
-    code = new SharedSecret('the right one').header
+    const code = new SharedSecret('the right one').header
     for (const authorization of [code, 'Bearer wrong', `${code}x`]) {
       for (const [method, body] of [
         ['POST', 'no JSON'],

@@ -9,7 +9,8 @@ export function event(entity: string, content: EventMessage['event'] = { type: '
 }
 
 export function batchOf(messages: Batch['messages'], region = 'accounts'): Batch {
-  return { protocol: 1, region, shards: 8, sender: { owner: 'sender', address: 'http://127.0.0.1:1' }, messages }
+  const sender = { owner: 'sender', address: 'http://127.0.0.1:1' }
+  return { protocol: 1, region, shards: 8, sender, run: 'run', sequence: 1, messages }
 }
 
 /** Accepts all messages, and keeps the batches. */
