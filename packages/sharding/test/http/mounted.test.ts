@@ -202,6 +202,14 @@ describe('whatever is sent', () => {
     expect(response.status).toBe(405)
   })
 
+  test('a body without a length can be too large', async () => {
+    const { post, batches } = await open()
+    const text = JSON.stringify(batchOf([event('a', 'x'.repeat(20_000))]))
+    const unmeasured = new Blob([text]).stream()
+    expect((await post(unmeasured))[0]).toBe(413)
+    expect(batches).toEqual([])
+  })
+
   test('a body without a length that does not end is too large', async () => {
     const { post, batches } = await open()
     const endless = new ReadableStream<Uint8Array>({ pull: (controller) => controller.enqueue(new Uint8Array(1_000)) })

@@ -1,3 +1,4 @@
+import { systemClock } from '@leasehold/core'
 import { type HttpTransport, type HttpTransportOptions, httpTransport, type Receipt } from '@leasehold/sharding'
 import { afterEach, describe, expect, test } from 'vitest'
 import { SharedSecret } from '../../src/http/shared-secret.js'
@@ -243,6 +244,8 @@ describe('closing', () => {
     const sent = sender.send(receiver.address, batchOf([event('a')]), forever)
     await hasBegun
     const closed = receiver.close('accounts')
+    // A close that does not wait for the receipts has ended the connection by now.
+    await new Promise<void>((resolve) => void systemClock.schedule(50, resolve))
     goOn()
     expect(await sent).toEqual([accepted])
     await closed

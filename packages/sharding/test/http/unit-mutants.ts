@@ -152,8 +152,8 @@ export const unitMutants: readonly UnitMutant[] = [
     file: 'src/http/read-text.ts',
     find: "if (size > limit) return 'too-large'",
     replace: "if (size > 100 * limit) return 'too-large'",
-    test: transportTest,
-    name: 'a receiver with a lower limit takes nothing',
+    test: mountedTest,
+    name: 'a body without a length can be too large',
   },
   {
     title: 'the size of a batch is counted in characters',
