@@ -2,6 +2,7 @@ import { LeaseConfigurationError, type LeaseStore } from '@leasehold/core'
 import {
   checkFault,
   faultOfDuration,
+  faultOfFlag,
   faultOfFunction,
   faultOfInterval,
   faultOfPause,
@@ -49,8 +50,13 @@ export interface ShardRegionOptions<Logic extends AnyActorLogic = AnyActorLogic>
   readonly shards: number
   /** The time without an event after which an idle entity is stopped, in milliseconds; `Infinity` unless given. */
   readonly passivateAfter?: number | undefined
-  /** The time between two looks at the group, in milliseconds, see `PartitionGroup`. The heartbeat interval unless given. */
+  /**
+   * The time between two looks at the group, in milliseconds, see `PartitionGroup`. The heartbeat interval unless given, a
+   * second at most: until the first look after its start, a process knows no shard.
+   */
   readonly rebalanceInterval?: number | undefined
+  /** Whether this process may run entities; `true` unless given. Otherwise it only sends. */
+  readonly host?: boolean | undefined
 }
 
 /** For `checkOptionNames`. */
@@ -72,6 +78,7 @@ const optionNames: OptionNames<ShardRegionOptions> = {
   shards: true,
   passivateAfter: true,
   rebalanceInterval: true,
+  host: true,
 }
 
 /** Throws a `LeaseConfigurationError` if an option is invalid, but for those that a `PartitionGroup` checks. */
@@ -83,6 +90,7 @@ export function checkRegionOptions(store: LeaseStore, options: ShardRegionOption
     throw new LeaseConfigurationError(`shards must be a whole number of 1 or more, not ${shownValue(shards)}`, details)
   }
   checkFault(faultOfDuration('passivateAfter', passivateAfter), details)
+  checkFault(faultOfFlag('host', options.host), details)
   checkFault(faultOfInterval('rebalanceInterval', rebalanceInterval), details)
   checkEntityOptions(options, details)
 }

@@ -9,7 +9,7 @@ import { GroupDirectory } from './group-directory.js'
 import { type AskOptions, RegionCore, type TellOptions, type TellOutcome } from './region-core.js'
 import { checkRegionOptions, type ShardRegionOptions } from './shard-region-options.js'
 
-/** The longest time between two looks at the records while an address is not known, in milliseconds. */
+/** The longest time between two looks at the records, in milliseconds, unless an option says otherwise. */
 const LONGEST_LOOK = 1_000
 
 /** The events of a `ShardRegion`, and their arguments. */
@@ -36,6 +36,7 @@ export interface ShardRegionEvents extends RecipeEvents {
 export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends OuterRecipe<ShardRegionEvents> {
   readonly #name: string
   readonly #shards: number
+  readonly #isHost: boolean
   readonly #group: PartitionGroup
   readonly #directory: GroupDirectory
   readonly #core: RegionCore
@@ -53,12 +54,13 @@ export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends Ou
     const { clock } = this
     const leaseOptions = leaseOptionsOf(options)
     const { operationTimeout, heartbeatTimeout, heartbeatInterval } = new TimeoutSettings(leaseOptions)
-    const { rebalanceInterval = heartbeatInterval } = options
+    const { host = true, rebalanceInterval = Math.min(heartbeatInterval, LONGEST_LOOK) } = options
     this.#name = name
+    this.#isHost = host
     this.#shards = shards
     this.#closeTimeout = operationTimeout
     this.#address = () => transport.address
-    this.#group = this.#groupOf(store, options)
+    this.#group = this.#groupOf(store, { ...options, rebalanceInterval })
     const guarded = guardRandom(random, (error) => this.report(error, 'random failed'))
     this.#directory = new GroupDirectory({
       read: () => this.#group.members(),
@@ -112,14 +114,16 @@ export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends Ou
 
   /**
    * Takes part in the region, until `stop()`. Resolves when other processes can reach this one; the first shards come later.
-   * Rejects if the address of the transport cannot be used, and with a `LeaseUnavailableError` after a `stop()`.
+   * Rejects if the address of the transport cannot be used; then it may be called again. Rejects with a
+   * `LeaseUnavailableError` after a `stop()`.
    */
   override start(): Promise<void> {
     if (this.closed.aborted) return Promise.reject(this.closed.reason)
     this.#listening ??= this.#begin()
+    const listening = this.#listening
     // It is reported, and need not be awaited.
-    this.#listening.catch(() => {})
-    return this.#listening
+    listening.catch(() => {})
+    return listening
   }
 
   /**
@@ -149,7 +153,7 @@ export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends Ou
 
   /** @internal */
   protected override async act(): Promise<void> {
-    this.#group.start()
+    if (this.#isHost) this.#group.start()
     await new Promise<void>((resolve) => this.stopping.onAbort(resolve))
   }
 
@@ -166,6 +170,7 @@ export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends Ou
       await this.#core.listen()
     } catch (error) {
       this.report(error, 'the address of the transport cannot be used')
+      this.#listening = undefined
       throw error
     }
     if (!this.stopping.aborted) super.start()

@@ -128,6 +128,26 @@ describe('a region of several processes', () => {
     await region.stop()
   })
 
+  it('has processes that only send', async () => {
+    const region = testRegion({ entity: ledger(), processes: 1, ...heartbeats })
+    await region.start()
+    const sender = await region.join({ host: false })
+    expect(await region.until(sender.tell('a', add('1')))).toBe('delivered')
+    expect(await region.until(sender.ask('a', entries))).toEqual(['1'])
+    await region.advance(20_000)
+    expect([sender.region.owned, region.process().region.owned.length]).toEqual([[], 8])
+    expect(sender.errors).toEqual([])
+    await region.stop()
+  })
+
+  it('is at work within the time of an ask, with default durations', async () => {
+    const region = testRegion({ entity: ledger(), processes: 2 })
+    for (const { region: one } of region.processes) void one.start()
+    expect(await region.until(region.process(0).ask('a', entries))).toEqual([])
+    expect(await region.until(region.process(1).ask('b', entries))).toEqual([])
+    await region.stop()
+  })
+
   it('reports the failure of an entity, and no more of it', async () => {
     const region = testRegion({
       entity: handling(() => {
@@ -183,7 +203,8 @@ describe('the options of a region', () => {
     await first.start()
     await expect(second.start()).rejects.toThrow('listens at one already')
     void second.start()
-    expect(errors).toHaveLength(1)
+    await clock.advance(0)
+    expect(errors).toHaveLength(2)
     const stops = Promise.all([first.stop(), second.stop()])
     await clock.advance(10_000)
     await stops
