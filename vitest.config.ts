@@ -11,6 +11,7 @@ const all = ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts', 'to
 const mutants = [
   'packages/recipes/test/**/mutants.test.ts',
   'testing/simulator/test/mutants/mutants.test.ts',
+  'packages/sharding/test/simulation/mutants.test.ts',
   'packages/*/test/**/unit-mutants.test.ts',
 ]
 

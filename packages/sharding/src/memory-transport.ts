@@ -40,7 +40,7 @@ export class MemoryNetwork {
     this.duplication = faults.duplication ?? 0
   }
 
-  /** Nothing passes between the two addresses, in both directions, until {@link mend}. */
+  /** Nothing passes between the two addresses, in both directions, until `mend`. */
   cut(one: string, other: string): void {
     this.#cuts.add(`${one}\n${other}`).add(`${other}\n${one}`)
   }
