@@ -11,14 +11,14 @@ export { endsWithin } from './waiting.js'
 export abstract class OuterRecipe<
   Events extends RecipeEvents & Record<keyof Events, unknown[]> = RecipeEvents,
 > extends StartedRecipe<Events> {
-  protected declare readonly clock: Clock
-  protected declare readonly logger: Logger
-  protected declare readonly stopTimeout: number
-  protected declare readonly stopping: AbortableCall
-  protected declare readonly keepAlive: boolean
-  protected declare running: Promise<void> | undefined
-  protected declare readonly report: (error: unknown, message?: string) => void
-  protected declare readonly reportLine: (line: string, error?: unknown) => void
+  declare protected readonly clock: Clock
+  declare protected readonly logger: Logger
+  declare protected readonly stopTimeout: number
+  declare protected readonly stopping: AbortableCall
+  declare protected readonly keepAlive: boolean
+  declare protected running: Promise<void> | undefined
+  declare protected readonly report: (error: unknown, message?: string) => void
+  declare protected readonly reportLine: (line: string, error?: unknown) => void
 
   protected constructor(kind: string, store: LeaseStore, options: StartedRecipeOptions) {
     super(kind, store, options)

@@ -1,5 +1,5 @@
 import { type Clock, LeaseConfigurationError, systemClock } from '@leasehold/core'
-import { systemRandom } from '@leasehold/core/store-kit'
+import { checkOptionNames, type OptionNames, systemRandom } from '@leasehold/core/store-kit'
 import { NotDeliveredError, OutcomeUnknownError } from './delivery-errors.js'
 import type { Batch, Receipt } from './message.js'
 import type { BatchHandler, Transport } from './transport.js'
@@ -13,6 +13,14 @@ export interface MemoryNetworkOptions {
   readonly loss?: number | undefined
   /** How often a batch arrives a second time, later, from 0 to 1; 0 unless given. */
   readonly duplication?: number | undefined
+}
+
+const networkOptionNames: OptionNames<MemoryNetworkOptions> = {
+  clock: true,
+  random: true,
+  delay: true,
+  loss: true,
+  duplication: true,
 }
 
 interface Station {
@@ -32,7 +40,9 @@ export class MemoryNetwork {
   readonly #stations = new Map<string, Station>()
   readonly #cuts = new Set<string>()
 
-  constructor({ clock = systemClock, random = systemRandom, ...faults }: MemoryNetworkOptions = {}) {
+  constructor(options: MemoryNetworkOptions = {}) {
+    checkOptionNames('MemoryNetwork', options, networkOptionNames)
+    const { clock = systemClock, random = systemRandom, ...faults } = options
     this.#clock = clock
     this.#random = random
     this.delay = faults.delay ?? 0
@@ -125,8 +135,14 @@ export interface MemoryTransportOptions {
   readonly receive?: ((task: () => void) => void) | undefined
 }
 
+const transportOptionNames: OptionNames<MemoryTransportOptions> = { address: true, network: true, receive: true }
+
 /** Carries messages within one process: for tests, and for a program that has only one process. */
 export function memoryTransport(options: MemoryTransportOptions): Transport {
+  checkOptionNames('memoryTransport', options, transportOptionNames)
+  if (typeof options.address !== 'string' || options.address === '') {
+    throw new LeaseConfigurationError("address must be a text, such as 'process-1'")
+  }
   const { address, network = new MemoryNetwork(), receive = (task) => task() } = options
   return {
     address,

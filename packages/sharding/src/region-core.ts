@@ -1,7 +1,7 @@
 import { type Clock, LeaseConfigurationError } from '@leasehold/core'
 import type { DeliveryMessage, ShardMessage } from '@leasehold/core/channels'
 import { checkIdentifier, keptAlive, shownValue } from '@leasehold/core/internal'
-import { RecentMap } from '@leasehold/core/store-kit'
+import { checkOptionNames, type OptionNames, RecentMap } from '@leasehold/core/store-kit'
 import { carried } from './carried.js'
 import { NotDeliveredError, OutcomeUnknownError } from './delivery-errors.js'
 import type { EntityRules } from './entity-host.js'
@@ -57,6 +57,9 @@ export interface RegionCoreOptions {
   readonly onDropped: (count: number, reason: string) => void
   readonly onOutage: (error: unknown, address: string) => void
 }
+
+const tellOptionNames: OptionNames<TellOptions> = { deliver: true }
+const askOptionNames: OptionNames<AskOptions> = { timeout: true }
 
 interface LastBatch {
   readonly sequence: number
@@ -162,6 +165,7 @@ export class RegionCore {
   tell(id: string, event: unknown, options: TellOptions = {}): Promise<TellOutcome> {
     const { name, clock, deliver: usual, shards, holdFor } = this.#options
     checkIdentifier('id of an entity', id)
+    checkOptionNames('tell', options, tellOptionNames, { leaseName: name })
     const deliver = options.deliver ?? usual
     checkDelivery(deliver, name)
     const copy = eventOf(event)
@@ -195,9 +199,11 @@ export class RegionCore {
   }
 
   /** See `ShardRegion`. */
-  async ask<A>(id: string, event: unknown, { timeout = DEFAULT_ASK_TIMEOUT }: AskOptions = {}): Promise<A> {
+  async ask<A>(id: string, event: unknown, options: AskOptions = {}): Promise<A> {
     const { name, clock, shards, capacity } = this.#options
     checkIdentifier('id of an entity', id)
+    checkOptionNames('ask', options, askOptionNames, { leaseName: name })
+    const { timeout = DEFAULT_ASK_TIMEOUT } = options
     if (!(typeof timeout === 'number' && timeout > 0 && timeout < Number.POSITIVE_INFINITY)) {
       const message = `timeout must be a positive, finite number of milliseconds, not ${shownValue(timeout)}`
       throw new LeaseConfigurationError(message, { leaseName: name })

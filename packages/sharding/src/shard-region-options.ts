@@ -72,7 +72,8 @@ export const entityOptionNames: OptionNames<EntityOptions> = {
   holdFor: true,
 }
 
-const optionNames: OptionNames<ShardRegionOptions> = {
+/** For `checkOptionNames`. */
+export const shardRegionOptionNames: OptionNames<ShardRegionOptions> = {
   ...startedRecipeOptionNames,
   ...entityOptionNames,
   shards: true,
@@ -85,7 +86,7 @@ const optionNames: OptionNames<ShardRegionOptions> = {
 export function checkRegionOptions(store: LeaseStore, options: ShardRegionOptions): void {
   const { name: leaseName, shards, passivateAfter, rebalanceInterval } = options
   const details = { leaseName, store: store?.kind ?? 'custom' }
-  checkOptionNames('ShardRegion', options, optionNames, details)
+  checkOptionNames('ShardRegion', options, shardRegionOptionNames, details)
   if (!(Number.isSafeInteger(shards) && shards >= 1)) {
     throw new LeaseConfigurationError(`shards must be a whole number of 1 or more, not ${shownValue(shards)}`, details)
   }

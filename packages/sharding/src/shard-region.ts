@@ -5,6 +5,7 @@ import { type AssignedPartition, PartitionGroup, type RecipeEvents } from '@leas
 import { leaseOptionsOf, OuterRecipe } from '@leasehold/recipes/internal'
 import type { AnyActorLogic, EventFromLogic } from 'xstate'
 import { Dispatcher } from './dispatcher.js'
+import type { EntityState } from './entity-state.js'
 import { GroupDirectory } from './group-directory.js'
 import { type AskOptions, RegionCore, type TellOptions, type TellOutcome } from './region-core.js'
 import { checkRegionOptions, type ShardRegionOptions } from './shard-region-options.js'
@@ -41,6 +42,7 @@ export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends Ou
   readonly #directory: GroupDirectory
   readonly #core: RegionCore
   readonly #closeTimeout: number
+  readonly #state: EntityState | undefined
   readonly #address: () => string
   #listening: Promise<void> | undefined
   /** Why this process must not run entities. */
@@ -59,6 +61,7 @@ export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends Ou
     this.#isHost = host
     this.#shards = shards
     this.#closeTimeout = operationTimeout
+    this.#state = options.state?.forRegion?.(name) ?? options.state
     this.#address = () => transport.address
     this.#group = this.#groupOf(store, { ...options, rebalanceInterval })
     const guarded = guardRandom(random, (error) => this.report(error, 'random failed'))
@@ -90,7 +93,7 @@ export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends Ou
       entities: {
         logic: options.entity,
         dispatcher: new Dispatcher(clock),
-        state: options.state?.forRegion?.(name) ?? options.state,
+        state: this.#state,
         version: options.version ?? 1,
         migrate: options.migrate,
         mailbox: options.mailbox ?? 1_000,
@@ -98,7 +101,8 @@ export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends Ou
         report: this.report,
       },
       onDropped: (count, reason) => this.reportLine(`${count} events were dropped: ${reason}`),
-      onOutage: (error, address) => logSafely(this.logger, 'debug', `shard region '${name}': no answer from ${address}`, error),
+      onOutage: (error, address) =>
+        logSafely(this.logger, 'debug', `shard region '${name}': no answer from ${address}`, error),
     })
   }
 
@@ -162,7 +166,12 @@ export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends Ou
     await this.#listening?.catch(() => {})
     await this.#group.stop({ timeout }).catch((error) => this.report(error, 'the group could not be stopped'))
     this.#directory.close()
-    await this.#core.close(Math.min(timeout, this.#closeTimeout)).catch((error) => this.report(error, 'the transport could not be closed'))
+    try {
+      await this.#core.close(Math.min(timeout, this.#closeTimeout))
+      await this.#state?.close?.()
+    } catch (error) {
+      this.report(error, 'the transport or the state could not be closed')
+    }
   }
 
   async #begin(): Promise<void> {

@@ -1,11 +1,12 @@
-import { type Logger, MemoryLeaseStore, type LeaseStore } from '@leasehold/core'
+import { type LeaseStore, type Logger, MemoryLeaseStore } from '@leasehold/core'
+import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { VirtualClock, VirtualTime } from '@leasehold/testkit'
 import type { AnyActorLogic, EventFromLogic } from 'xstate'
 import type { EntityState } from './entity-state.js'
 import { MemoryNetwork, memoryTransport } from './memory-transport.js'
 import type { AskOptions, TellOptions, TellOutcome } from './region-core.js'
 import { ShardRegion } from './shard-region.js'
-import type { ShardRegionOptions } from './shard-region-options.js'
+import { type ShardRegionOptions, shardRegionOptionNames } from './shard-region-options.js'
 import type { Transport } from './transport.js'
 
 export interface TestRegionOptions<Logic extends AnyActorLogic = AnyActorLogic>
@@ -20,6 +21,10 @@ export interface TestRegionOptions<Logic extends AnyActorLogic = AnyActorLogic>
   /** Gets warnings and errors; nothing unless given. */
   readonly logger?: Logger | undefined
 }
+
+const { owner: _, transport: __, clock: ___, ...regionOptionNames } = shardRegionOptionNames
+
+const optionNames: OptionNames<TestRegionOptions> = { ...regionOptionNames, processes: true, seed: true }
 
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -49,6 +54,7 @@ export class TestRegion<Logic extends AnyActorLogic = AnyActorLogic> {
   readonly #processes: TestProcess<Logic>[] = []
 
   constructor(options: TestRegionOptions<Logic>) {
+    checkOptionNames<TestRegionOptions>('testRegion', options, optionNames)
     const { seed = 1, state, processes = 3, name = 'region' } = options
     this.random = randomFrom(seed)
     this.network = new MemoryNetwork({ clock: this.clock, random: this.random })
@@ -165,7 +171,10 @@ export class TestProcess<Logic extends AnyActorLogic = AnyActorLogic> {
       owner: address,
       shards: options.shards ?? 8,
       transport,
-      state: state && { load: (...given) => this.#passed(() => state.load(...given)), save: (...given) => this.#passed(() => state.save(...given)) },
+      state: state && {
+        load: (...given) => this.#passed(() => state.load(...given)),
+        save: (...given) => this.#passed(() => state.save(...given)),
+      },
       clock: this.#clock,
       random: of.random,
       logger: options.logger ?? silent,

@@ -3,7 +3,7 @@ import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { shardOf } from '../src/hash.js'
 import { ShardRegion } from '../src/shard-region.js'
-import { memoryState, memoryTransport, type TestRegion, testRegion } from '../src/testing.js'
+import { MemoryNetwork, memoryState, memoryTransport, type TestRegion, testRegion } from '../src/testing.js'
 import { handling, ledger } from './support/ledger.js'
 
 const add = (entry: string) => ({ type: 'add', entry }) as const
@@ -191,6 +191,17 @@ describe('the options of a region', () => {
     [{ strategy: 'manual' }, "strategy must not be 'manual'"],
   ])('are refused with %o, before anything is sent', (wrong, message) => {
     expect(() => new ShardRegion(store, { ...good, ...wrong } as never)).toThrow(message)
+  })
+
+  it.each([
+    ['ask', 'timeot', 'timeout', (o: object) => new ShardRegion(store, good).ask('a', entries, o)],
+    ['tell', 'delivr', 'deliver', async (o: object) => new ShardRegion(store, good).tell('a', add('1'), o)],
+    ['testRegion', 'proceses', 'processes', async (o: object) => testRegion({ entity: ledger(), ...o })],
+    ['memoryTransport', 'adress', 'address', async (o: object) => memoryTransport(o as never)],
+    ['MemoryNetwork', 'los', 'loss', async (o: object) => new MemoryNetwork(o)],
+  ] as const)('%s refuses %s, and suggests %s', async (of, option, meant, use) => {
+    const message = `${of} has no option '${option}': did you mean '${meant}'?`
+    await expect(use({ [option]: 1 })).rejects.toThrow(message)
   })
 
   it('start() rejects if the address is in use, and nothing is unhandled if nobody awaits it', async () => {

@@ -261,7 +261,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'a process with another number of shards takes part',
     file: 'src/shard-region.ts',
-    find: '.on(\'differs\', (number) => this.#onOtherNumber(number))',
+    find: ".on('differs', (number) => this.#onOtherNumber(number))",
     replace: '',
     test: 'test/region.test.ts',
     name: 'has no second process with another number of shards',

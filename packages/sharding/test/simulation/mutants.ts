@@ -52,9 +52,7 @@ export const mutants: readonly RegionMutant[] = [
   },
   {
     name: 'a save of which nothing is known counts as saved',
-    edits: [
-      { file: 'entity-host.ts', find: 'else if (fault !== undefined) this.#session.fail(fault)', replace: '' },
-    ],
+    edits: [{ file: 'entity-host.ts', find: 'else if (fault !== undefined) this.#session.fail(fault)', replace: '' }],
     caughtBy: ['broken-rule'],
   },
   {
@@ -104,9 +102,7 @@ export const mutants: readonly RegionMutant[] = [
   },
   {
     name: 'a loaded entity forgets what it was',
-    edits: [
-      { file: 'entity-host.ts', find: 'this.#start(saved)', replace: 'this.#start(undefined)' },
-    ],
+    edits: [{ file: 'entity-host.ts', find: 'this.#start(saved)', replace: 'this.#start(undefined)' }],
     caughtBy: ['broken-rule'],
   },
   {

@@ -142,7 +142,8 @@ async function workload(simulated: SimulatedProcess): Promise<void> {
     epochs.set(shard, fleet.epochs)
   })
   region.on('error', (error) => {
-    if (error instanceof LeaseError || error instanceof NotDeliveredError || error instanceof OutcomeUnknownError) return
+    if (error instanceof LeaseError || error instanceof NotDeliveredError || error instanceof OutcomeUnknownError)
+      return
     if (!/connection reset|did not end within/.test(String(error))) fleet.note(`${owner} reports ${String(error)}`)
   })
   for (let shard = 0; shard < SHARDS; shard += 1) {
@@ -177,7 +178,8 @@ async function workload(simulated: SimulatedProcess): Promise<void> {
         (numbers) => {
           settled()
           fleet.totals.answered += 1
-          for (const one of before) if (!numbers.includes(one)) fleet.note(`${entity} answers without ${one} of ${owner}`)
+          for (const one of before)
+            if (!numbers.includes(one)) fleet.note(`${entity} answers without ${one} of ${owner}`)
         },
         (error) => {
           settled()
