@@ -155,6 +155,10 @@ export class EntityHost implements Task {
     return this.#dropMailbox({ type: 'not-delivered', reason, ...more })
   }
 
+  get #hasEnded(): boolean {
+    return this.#phase === 'ended'
+  }
+
   get #hasChildren(): boolean {
     return Object.keys(Object(this.#actor?.getSnapshot()?.children)).length > 0
   }
@@ -220,12 +224,22 @@ export class EntityHost implements Task {
       this.#handled = new Set(saved?.handled)
       this.#isChanged = false
       this.#phase = 'running'
-      actor.subscribe({ next: () => this.#onChange(), error: (error) => this.#onFailure(error) })
+      let failure: { readonly error: unknown } | undefined
+      let isStarting = true
+      const onFailure = (error: unknown): void => {
+        if (isStarting) failure = { error }
+        else this.#onFailure(error)
+      }
+      actor.subscribe({ next: () => this.#onChange(), error: onFailure })
       actor.start()
+      isStarting = false
       if (this.#phase !== 'running') return
+      // With a message more it would fail again.
+      if (failure !== undefined) throw failure.error
       // An entity that was only asked is not saved.
       this.#saved = this.#rules.state === undefined ? '' : this.#textOf(this.#persisted())
     } catch (error) {
+      if (this.#hasEnded) return
       this.#stopActor()
       this.#refuse(error, 'could not be started')
       return
@@ -304,7 +318,8 @@ export class EntityHost implements Task {
         else void this.#save(state, snapshot, text)
       }
     } catch (error) {
-      this.#onFailure(error)
+      // The events before would make the same snapshot again.
+      this.#onFailure(error, false)
     }
     if (state === undefined) this.#isChanged = false
     if (state === undefined && this.#actor?.getSnapshot().status === 'done') this.#forget()
@@ -354,7 +369,7 @@ export class EntityHost implements Task {
   #onUnsavable(error: LeaseError, answers: readonly PendingAnswer[]): void {
     this.#saving = undefined
     for (const { incoming } of answers) incoming.answer?.({ type: 'unknown', reason: reasonOf(error) })
-    if (this.#phase === 'running') this.#onFailure(error)
+    if (this.#phase === 'running') this.#onFailure(error, false)
     else this.#goOn()
   }
 
@@ -366,9 +381,9 @@ export class EntityHost implements Task {
 
   /**
    * The actor has failed. Its unsaved effects are gone with it. The event that it failed at is not repeated; those before it
-   * that are delivered at least once are, before all others.
+   * that are delivered at least once are, before all others, if they `mayRepeat`.
    */
-  #onFailure(error: unknown): void {
+  #onFailure(error: unknown, mayRepeat = this.#rules.state !== undefined): void {
     if (this.#phase !== 'running') return
     this.#phase = this.#saving === undefined ? 'new' : 'failed'
     this.#isHandling = false
@@ -377,7 +392,7 @@ export class EntityHost implements Task {
     const reason = `entity '${this.id}' failed: ${reasonOf(error)}`
     const repeated: Incoming[] = []
     for (const { incoming } of this.#answers.splice(0)) {
-      if (incoming.id === undefined || this.#rules.state === undefined) incoming.answer?.({ type: 'unknown', reason })
+      if (incoming.id === undefined || !mayRepeat) incoming.answer?.({ type: 'unknown', reason })
       else repeated.push(incoming)
     }
     for (const { answer } of this.#open) answer?.({ type: 'unknown', reason })

@@ -216,7 +216,10 @@ export class RegionCore {
     }
     const asked = new Promise<AnswerOutcome>((resolve) => {
       const cancel = clock.schedule(timeout, () => {
-        message.giveUp(`entity '${id}' of '${name}' gave no answer within ${timeout} ms`)
+        const fault = message.mayBeTaken
+          ? `entity '${id}' of '${name}' gave no answer`
+          : `no owner of its shard was reached`
+        message.giveUp(`${fault} within ${timeout} ms`)
         this.#router.release(message)
       })
       const message = new Outgoing({

@@ -104,7 +104,11 @@ export class ShardHost implements EntitySession {
   }
 
   onRest(entity: EntityHost): void {
-    if (!entity.isRunning && this.#entities.get(entity.id) === entity) this.#entities.delete(entity.id)
+    if (!entity.isRunning && this.#entities.get(entity.id) === entity) {
+      this.#entities.delete(entity.id)
+      // The next message makes another one: this one must not begin again.
+      entity.end('it has ended')
+    }
     if (this.#state === 'draining') this.#drainEntity(entity)
   }
 

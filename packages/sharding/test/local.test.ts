@@ -1,5 +1,6 @@
 import { LeaseConfigurationError } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
+import { assign, setup } from 'xstate'
 import { NotDeliveredError, OutcomeUnknownError } from '../src/delivery-errors.js'
 import type { EntityState } from '../src/entity-state.js'
 import { memoryState } from '../src/memory-state.js'
@@ -152,6 +153,60 @@ describe('an entity of this process', () => {
     await expect(fleet.until(failed)).rejects.toThrow(OutcomeUnknownError)
     expect([await fleet.until(next), await fleet.until(other)]).toEqual(['fine', 'fine'])
     expect(one.errors).toEqual([new Error('broken')])
+  })
+})
+
+describe('an entity that cannot work', () => {
+  it.each([
+    [
+      'fails as it starts',
+      {
+        context: () => {
+          throw new Error('broken')
+        },
+      },
+    ],
+    [
+      'makes a snapshot that cannot be saved',
+      { context: { list: [] as unknown[] }, on: { add: { actions: assign({ list: () => [new Map()] }) } } },
+    ],
+  ])('settles its messages, and is not repeated without an end, if it %s', async (_, config) => {
+    const fleet = new Fleet({ entity: setup({}).createMachine(config as never), state: memoryState() })
+    const one = await fleet.join('one')
+    one.grant(0)
+    const told = one.core.tell('a', add('1'), { deliver: 'at-least-once' })
+    expect(await fleet.until(told, 10)).toMatch(/not-delivered|unknown/)
+    await fleet.advance(10_000)
+    expect([one.errors.length, one.core.entities]).toEqual([1, 0])
+  })
+
+  it('is one actor, also after a failure while it is saved', async () => {
+    const state = new SlowState()
+    let starts = 0
+    const machine = setup({ types: { context: {} as { count: number } } }).createMachine({
+      entry: () => {
+        starts += 1
+      },
+      context: { count: 0 },
+      on: {
+        add: { actions: assign({ count: ({ context }) => context.count + 1 }) },
+        fail: {
+          actions: () => {
+            throw new Error('broken')
+          },
+        },
+      },
+    })
+    const fleet = new Fleet({ entity: machine, state })
+    const one = await fleet.join('one')
+    one.grant(0)
+    void one.core.tell('a', add('1'))
+    await fleet.advance(10)
+    void one.core.tell('a', { type: 'fail' })
+    await fleet.advance(10)
+    state.waiting.shift()?.()
+    await fleet.advance(10)
+    expect([starts, one.core.entities, one.errors]).toEqual([1, 0, [new Error('broken')]])
   })
 })
 

@@ -23,7 +23,6 @@ describe('a region, in the simulator', () => {
         totals[key] = (totals[key] ?? 0) + value
       }
     }
-    console.log(totals)
     // The rules would hold in empty schedules too.
     expect(totals.handled).toBeGreaterThan(100 * SCHEDULES)
     expect(totals.confirmed).toBeGreaterThan(20 * SCHEDULES)
