@@ -30,6 +30,8 @@ export class Fleet {
   readonly confirmed = new Map<string, Set<number>>()
   lastConfirmed = 0
   fault: string | undefined
+  /** An error that was reported, and that no fault of the network explains. */
+  unexpected: string | undefined
   readonly totals = { handled: 0, delivered: 0, 'not-delivered': 0, unknown: 0, answered: 0, confirmed: 0 }
 
   constructor() {
@@ -144,7 +146,8 @@ async function workload(simulated: SimulatedProcess): Promise<void> {
   region.on('error', (error) => {
     if (error instanceof LeaseError || error instanceof NotDeliveredError || error instanceof OutcomeUnknownError)
       return
-    if (!/connection reset|did not end within/.test(String(error))) fleet.note(`${owner} reports ${String(error)}`)
+    if (!/connection reset|did not end within/.test(String(error)))
+      fleet.unexpected ??= `${owner} reports ${String(error)}`
   })
   for (let shard = 0; shard < SHARDS; shard += 1) {
     show({ kind: 'shard', of: String(shard), isActive: () => region.owned.includes(shard) })
@@ -207,9 +210,12 @@ function untilAborted(signal: AbortSignal): Promise<void> {
   })
 }
 
-function findFault({ shared, now }: ScenarioView): string | undefined {
+function findFault({ shared, now, faults }: ScenarioView): string | undefined {
   ;(shared as Map<string, unknown>).set('now', now)
-  return (shared.get('fleet') as Fleet | undefined)?.fault
+  const fleet = shared.get('fleet') as Fleet | undefined
+  // A client that answers with nonsense explains any error.
+  const isNonsense = faults.some(({ kind }) => kind === 'nonsense' || kind === 'user-code')
+  return fleet?.fault ?? (isNonsense ? undefined : fleet?.unexpected)
 }
 
 /** Whether each shard has an owner, and something was confirmed a short while ago. */
