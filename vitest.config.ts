@@ -51,7 +51,7 @@ const long = [
   'packages/recipes/test/*/{processes,simulation,thread-laws}.test.ts',
   'packages/recorder/test/stack.test.ts',
   'testing/simulator/test/*.test.ts',
-  'examples/{agents,cron,failover,fastify,hocon,http,jobs,nestjs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing}/test/**/*.test.ts',
+  'examples/{accounts,agents,chat-room,cron,failover,fastify,hocon,http,jobs,nestjs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing}/test/**/*.test.ts',
   'tools/test/published/*.test.ts',
   'tools/test/time-lint.test.ts',
 ]
