@@ -1,4 +1,4 @@
-import { LeaseConfigurationError, type LeaseError, systemClock } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseError, systemClock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import { backoff, checkOptionNames, type Operation, Requests, systemRandom } from '@leasehold/core/store-kit'
 import { checkIdentifier, reasonOf } from '@leasehold/core/internal'
@@ -193,7 +193,8 @@ function resourceOf({ region, id }: RowKey): string {
 }
 
 function postgresFailure(action: string, id: string, error: unknown): LeaseError {
-  const state = sqlStateOf(error)
+  // The guard has an error of its own for tables that are missing.
+  const state = sqlStateOf(error) ?? sqlStateOf(error instanceof LeaseError ? error.cause : undefined)
   if (state === '42P01' || state === '3F000' || state === '42883') {
     return new LeaseConfigurationError(
       `${action} failed: ${reasonOf(error)}: the tables are missing: call migrateEntities() of ` +

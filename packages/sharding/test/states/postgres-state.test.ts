@@ -1,6 +1,7 @@
 import { LeaseConfigurationError, LeaseConflictError, LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
 import { migrate, PostgresGuard } from '@leasehold/postgres'
 import { migrateEntities, postgresState } from '@leasehold/sharding/postgres'
+import { eventually } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { Client, Pool, type PoolConfig } from 'pg'
@@ -32,6 +33,7 @@ describePostgres('postgresState on a server', () => {
   beforeAll(async () => {
     server = await PostgresServer.start({ password: 'secret' })
     admin = new Pool({ connectionString: server.url, max: 4 })
+    admin.on('error', () => {})
     await Promise.all([1, 2, 3, 4].map(() => migrateEntities(admin)))
   })
 
@@ -134,6 +136,42 @@ describePostgres('postgresState on a server', () => {
     expect(down).not.toBeInstanceOf(LeaseConflictError)
     expect((down as Error).message).toMatch(/the load of entity 'a' failed: .*(ECONNREFUSED|terminat)/)
     await pool.end()
+  })
+
+  it('saves of one entity at the same time come one after the other', async () => {
+    const state = postgresState(poolWith({ max: 5 }))
+    const saves = Array.from({ length: 5 }, (_, count) => state.save('twice', { ...entity, version: count }, 1n))
+    expect(await Promise.allSettled(saves)).toEqual(saves.map(() => ({ status: 'fulfilled', value: undefined })))
+  })
+
+  it('two regions have fences of their own', async () => {
+    const [accounts, carts] = ['region-1 a', 'region-1 b'].map((name) => postgresState(admin).forRegion?.(name))
+    await accounts?.save('7', entity, 9n)
+    await carts?.save('7', entity, 3n)
+    expect(await carts?.load('7', 3n)).toEqual(entity)
+  })
+
+  it('a load reads what a save before its fence has written', async () => {
+    const [before, after] = [postgresState(poolWith()), postgresState(poolWith())]
+    await before.save('slow', entity, 1n)
+    const blocker = await admin.connect()
+    onTestFinished(() => blocker.release())
+    // The save has its fence, and waits for the row; the load waits for the fence.
+    await blocker.query('begin')
+    await blocker.query("select 1 from leasehold.leases_entities where id = 'slow' for update")
+    const waiting = async (count: number): Promise<void> => {
+      await eventually(`${count} transactions wait`, async () => {
+        const sql = "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'"
+        return (await admin.query(sql)).rows[0]?.count === count
+      })
+    }
+    const saving = before.save('slow', { ...entity, version: 2 }, 1n)
+    await waiting(1)
+    const loading = after.load('slow', 2n)
+    await waiting(2)
+    await blocker.query('commit')
+    await saving
+    expect(await loading).toEqual({ ...entity, version: 2 })
   })
 
   it('saves many entities in few transactions', async () => {
