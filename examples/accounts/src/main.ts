@@ -55,7 +55,9 @@ async function sumAt({ address }: Instance): Promise<number> {
 try {
   const [anna, berta] = await Promise.all([start('anna'), start('berta')])
   await depositAt(anna, berta)
-  console.log(`${deposits} deposits through two instances: ${await sumAt(anna)} through anna, ${await sumAt(berta)} through berta`)
+  console.log(
+    `${deposits} deposits through two instances: ${await sumAt(anna)} through anna, ${await sumAt(berta)} through berta`,
+  )
 
   const depositing = depositAt(berta)
   anna.child.kill('SIGKILL')

@@ -1,7 +1,13 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { LeaseStore } from '@leasehold/core'
-import { type EntityState, httpTransport, NotDeliveredError, OutcomeUnknownError, ShardRegion } from '@leasehold/sharding'
+import {
+  type EntityState,
+  httpTransport,
+  NotDeliveredError,
+  OutcomeUnknownError,
+  ShardRegion,
+} from '@leasehold/sharding'
 import { type RoomAnswer, room } from './room.js'
 
 /** What all instances of the service share. */

@@ -1,5 +1,5 @@
-import { checkOptionNames } from '@leasehold/core/store-kit'
 import { Fence } from '@leasehold/core/store'
+import { checkOptionNames } from '@leasehold/core/store-kit'
 import type { EntityState } from './entity-state.js'
 import { FencedState, STATE_OPTIONS, type StateOptions } from './state/fenced-state.js'
 

@@ -1,6 +1,6 @@
 import { LeaseConfigurationError } from '@leasehold/core'
-import { parsedJSON } from '@leasehold/core/store-kit'
 import { shownValue } from '@leasehold/core/internal'
+import { parsedJSON } from '@leasehold/core/store-kit'
 import type { SavedEntity } from '../entity-state.js'
 
 /** An entity, for errors. */
@@ -39,8 +39,12 @@ export function textOf({ snapshot, version, handled }: SavedEntity, subject: Sub
 export function entityIn(text: string, subject: Subject): SavedEntity {
   const parsed = parsedJSON(text) as Partial<SavedEntity> | null | undefined
   const { snapshot, version, handled } = parsed ?? {}
-  if (snapshot !== undefined && typeof version === 'number' && Array.isArray(handled)) return { snapshot, version, handled }
-  throw fault(subject, 'was kept in a form that is not of this package: another program may have written it. Repair or delete it')
+  if (snapshot !== undefined && typeof version === 'number' && Array.isArray(handled))
+    return { snapshot, version, handled }
+  throw fault(
+    subject,
+    'was kept in a form that is not of this package: another program may have written it. Repair or delete it',
+  )
 }
 
 function fault({ id, store }: Subject, message: string, cause?: unknown): LeaseConfigurationError {

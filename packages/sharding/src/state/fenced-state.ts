@@ -6,9 +6,9 @@ import {
   LeaseTimeoutError,
   systemClock,
 } from '@leasehold/core'
+import { checkFault, checkIdentifier, faultOfDuration, inTime, shownValue } from '@leasehold/core/internal'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { checkOptionNames, untilAborted } from '@leasehold/core/store-kit'
-import { checkFault, checkIdentifier, faultOfDuration, inTime, shownValue } from '@leasehold/core/internal'
 import type { EntityState, SavedEntity } from '../entity-state.js'
 import { entityIn, textOf } from './entity-text.js'
 

@@ -134,6 +134,7 @@ function fileFailure(action: string, id: string, error: unknown): LeaseError {
     const help = 'give this user the permission to write, or give fileState a mode such as 0o770 for several users'
     return new LeaseUnauthorisedError(`${failed}: ${help}`, details)
   }
-  if (code === 'ENOSPC' || code === 'EDQUOT') return new LeaseUnavailableError(`${failed}: make room on the disk`, details)
+  if (code === 'ENOSPC' || code === 'EDQUOT')
+    return new LeaseUnavailableError(`${failed}: make room on the disk`, details)
   return new LeaseUnavailableError(`${failed}: check the folder and its disk`, details)
 }

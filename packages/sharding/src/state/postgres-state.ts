@@ -1,7 +1,7 @@
 import { LeaseConfigurationError, LeaseError, systemClock } from '@leasehold/core'
+import { checkIdentifier, reasonOf } from '@leasehold/core/internal'
 import type { StoreCall } from '@leasehold/core/store'
 import { backoff, checkOptionNames, type Operation, Requests, systemRandom } from '@leasehold/core/store-kit'
-import { checkIdentifier, reasonOf } from '@leasehold/core/internal'
 import { type PostgresClient, PostgresGuard, type TableNames } from '@leasehold/postgres'
 import {
   adapterFor,

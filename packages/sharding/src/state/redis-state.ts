@@ -1,7 +1,7 @@
 import { LeaseConfigurationError, LeaseError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
+import { checkIdentifier, reasonOf } from '@leasehold/core/internal'
 import type { StoreCall } from '@leasehold/core/store'
 import { checkOptionNames, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store-kit'
-import { checkIdentifier, reasonOf } from '@leasehold/core/internal'
 import { type RedisClient, RedisGuard } from '@leasehold/redis'
 import type { EntityState } from '../entity-state.js'
 import { FencedState, STATE_OPTIONS, type StateOptions } from './fenced-state.js'

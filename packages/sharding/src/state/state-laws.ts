@@ -68,7 +68,11 @@ const VALUES: readonly Json[] = [
   'x'.repeat(100_000),
 ]
 
-const at = (snapshot: Json, version = 1, handled: readonly string[] = []): SavedEntity => ({ snapshot, version, handled })
+const at = (snapshot: Json, version = 1, handled: readonly string[] = []): SavedEntity => ({
+  snapshot,
+  version,
+  handled,
+})
 
 const law = (title: string, check: StateLaw['check']): StateLaw => ({ title, check })
 

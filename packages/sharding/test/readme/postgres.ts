@@ -1,9 +1,9 @@
-import type { AnyActorLogic } from 'xstate'
 // #region example
 import { migrate, PostgresLeaseStore } from '@leasehold/postgres'
 import { httpTransport, ShardRegion } from '@leasehold/sharding'
 import { migrateEntities, postgresState } from '@leasehold/sharding/postgres'
 import type { Pool } from 'pg'
+import type { AnyActorLogic } from 'xstate'
 
 /** `host`: under which the other instances reach this one. */
 export async function startAccounts(pool: Pool, account: AnyActorLogic, host: string): Promise<ShardRegion> {

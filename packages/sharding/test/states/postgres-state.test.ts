@@ -53,7 +53,10 @@ describePostgres('postgresState on a server', () => {
     name: 'postgresState with postgres.js and one Client, under the strictest isolation',
     start: () => {
       const sql = postgres(server.url, { max: 3, onnotice: () => {} })
-      const client = new Client({ connectionString: server.url, options: '-c default_transaction_isolation=serializable' })
+      const client = new Client({
+        connectionString: server.url,
+        options: '-c default_transaction_isolation=serializable',
+      })
       let isReady: Promise<unknown> | undefined
       let count = 0
       return {
@@ -115,7 +118,9 @@ describePostgres('postgresState on a server', () => {
     const denied = postgresState(poolWith({ connectionString: url })).save('a', entity, 1n)
     await expect(denied).rejects.toThrow(LeaseUnauthorisedError)
     await expect(denied).rejects.toThrow(/the user needs USAGE on the schema/)
-    await expect(migrateEntities(poolWith({ connectionString: url }), { schema: 'new' })).rejects.toThrow(/needs CREATE/)
+    await expect(migrateEntities(poolWith({ connectionString: url }), { schema: 'new' })).rejects.toThrow(
+      /needs CREATE/,
+    )
   })
 
   it('ends a call to a server that hangs or is down, and does not take it for a refusal', async () => {
@@ -132,7 +137,9 @@ describePostgres('postgresState on a server', () => {
     expect((error as Error).message).toMatch(/the save of entity 'a' had no answer from postgres within 300 ms/)
     frozen.thaw()
     await frozen.stop()
-    const down = await postgresState(pool).load('a', 1n).catch((reason: unknown) => reason)
+    const down = await postgresState(pool)
+      .load('a', 1n)
+      .catch((reason: unknown) => reason)
     expect(down).not.toBeInstanceOf(LeaseConflictError)
     expect((down as Error).message).toMatch(/the load of entity 'a' failed: .*(ECONNREFUSED|terminat)/)
     await pool.end()
@@ -179,12 +186,14 @@ describePostgres('postgresState on a server', () => {
     const state = postgresState(pool)
     await state.load('entity-0', 1n)
     const count = async (): Promise<number> => {
-      const { rows } = await admin.query("select pg_current_xact_id()::text as id")
+      const { rows } = await admin.query('select pg_current_xact_id()::text as id')
       return Number(rows[0]?.id)
     }
     const before = await count()
     await Promise.all(Array.from({ length: 500 }, (_, place) => state.save(`entity-${place}`, entity, 1n)))
     expect((await count()) - before).toBeLessThan(50)
-    expect((await admin.query("select count(*)::int as count from leasehold.leases_entities where id like 'entity-%'")).rows).toEqual([{ count: 500 }])
+    expect(
+      (await admin.query("select count(*)::int as count from leasehold.leases_entities where id like 'entity-%'")).rows,
+    ).toEqual([{ count: 500 }])
   })
 })

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { LeaseConfigurationError, LeaseConflictError, LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
 import { type RedisStateOptions, redisState } from '@leasehold/sharding/redis'
 import { describeRedis } from '@leasehold/testing/describe-redis'
@@ -41,7 +42,7 @@ describeRedis('redisState on a server', () => {
   describeStateLaws({
     name: 'redisState with node-redis and ioredis, with a prefix and without',
     start: () => {
-      const prefix = `${Math.round(performance.now() * 1_000)}:`
+      const prefix = `${randomUUID()}:`
       const node = createClient({ url: server.url })
       const io = new Redis(server.url, { keyPrefix: prefix })
       node.on('error', () => {})
@@ -126,7 +127,7 @@ describeRedis('redisState on a cluster', () => {
   describeStateLaws({
     name: 'redisState with a cluster of ioredis and of node-redis',
     start: () => {
-      const prefix = `${Math.round(performance.now() * 1_000)}:`
+      const prefix = `${randomUUID()}:`
       const [port] = cluster.nodes.map((node) => node.port)
       const io = new Cluster([{ host: '127.0.0.1', port }])
       const node = createCluster({ rootNodes: [{ url: `redis://127.0.0.1:${port}` }] })

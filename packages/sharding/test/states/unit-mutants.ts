@@ -31,7 +31,6 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'file: save writes the file in place',
     file: FILE,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the source
     find: '`${path}.part`',
     replace: 'path',
     test: 'test/states/file-state.test.ts',
@@ -48,9 +47,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'file: ids are names of files as they are',
     file: FILE,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the source
     find: '`${encodeLeaseName(id, alphabet)}.json`',
-    replace: "`$" + "{id.replaceAll('/', '%2f').slice(0, 200)}.json`",
+    replace: '`$' + "{id.replaceAll('/', '%2f').slice(0, 200)}.json`",
     test: FILE_LAWS,
     name: 'every id is another entity',
   },
@@ -81,9 +79,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'redis: the name of the region is not encoded',
     file: REDIS,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the source
     find: '${encodeLeaseName(this.#region, alphabet)}:',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the source
     replace: '${this.#region}',
     test: REDIS_LAWS,
     name: 'regions are apart',
@@ -108,7 +104,8 @@ export const unitMutants: readonly UnitMutant[] = [
     title: 'postgres: load reads before it raises the fence',
     file: POSTGRES,
     find: '    await this.#under(key, token, call)\n    return await this.#reads.run(key, call)',
-    replace: '    const read = await this.#reads.run(key, call)\n    await this.#under(key, token, call)\n    return read',
+    replace:
+      '    const read = await this.#reads.run(key, call)\n    await this.#under(key, token, call)\n    return read',
     test: 'test/states/postgres-state.test.ts',
     name: 'a load reads what a save before its fence has written',
   },
@@ -155,9 +152,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'postgres: the fences of regions are not apart',
     file: POSTGRES,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the source
     find: '`entity ${JSON.stringify(region)} ${id}`',
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the source
     replace: '`entity ${id}`',
     test: 'test/states/postgres-state.test.ts',
     name: 'two regions have fences of their own',
