@@ -1,4 +1,6 @@
-// For @leasehold/redis-quorum of the same version: a server as a member of a quorum.
+// For other packages of the same version: @leasehold/redis-quorum, with a server as a member, and @leasehold/sharding.
+export { adapterFor } from './client/client-adapter.js'
+export type { ClientAdapter } from './client/connection.js'
 export { configuredClient } from './configured-client.js'
 export { NoFloorError } from './failure-of.js'
 export { TOKEN_LIMIT } from './lease-operations.js'

@@ -27,6 +27,9 @@ const TRANSACTIONS = 4
 const SMALLEST = 16
 const LARGEST = 64
 
+/** An entity with a longer text has a transaction of its own: it would hold up the others. */
+const LARGE = 64 * 1024
+
 /** The pauses before a transaction is repeated, in milliseconds; half of each is random. */
 const FIRST_PAUSE = 5
 const LONGEST_PAUSE = 250
@@ -134,7 +137,7 @@ class EntityRows {
   async #under(key: RowKey, token: bigint, call: StoreCall, row?: Fenced['row']): Promise<void> {
     const resource = resourceOf(key)
     await this.#guard.transact(resource, token, (fence) =>
-      this.#fenced.run({ fence, resource, ...(row && { row }) }, call),
+      this.#fenced.run({ fence, resource, ...(row && { row }) }, call, row !== undefined && row.text.length > LARGE),
     )
   }
 

@@ -1,15 +1,21 @@
 import { LeaseConfigurationError, LeaseError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
-import { checkIdentifier, reasonOf } from '@leasehold/core/internal'
+import { checkFault, checkIdentifier, faultOfFlag, reasonOf } from '@leasehold/core/internal'
 import type { StoreCall } from '@leasehold/core/store'
 import { checkOptionNames, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store-kit'
 import { type RedisClient, RedisGuard } from '@leasehold/redis'
 import type { EntityState } from '../entity-state.js'
+import { EvictionCheck } from './eviction-check.js'
 import { FencedState, STATE_OPTIONS, type StateOptions } from './fenced-state.js'
 
 /** Durations are milliseconds. */
 export interface RedisStateOptions extends StateOptions {
   /** Begins all keys; `leasehold:entity:` unless given. It has no braces: each entity has a slot of a cluster of its own. */
   readonly prefix?: string | undefined
+  /**
+   * Whether the server is asked before the first load if it evicts entities, in one round trip. On unless given. A server that
+   * does is refused with a `LeaseStoreUnfitError`.
+   */
+  readonly probe?: boolean | undefined
 }
 
 const PREFIX = 'leasehold:entity:'
@@ -24,42 +30,60 @@ const alphabet: NameAlphabet = {
 /**
  * Keeps each entity as JSON in one key, `leasehold:entity:<region>:<id>`, and its fencing token in another key of the same
  * slot, as `RedisGuard` does. `client`: of ioredis or node-redis, for one server, Sentinel or Cluster. Neither key has an
- * expiry: `maxmemory-policy` must be `noeviction`, and a server that must not lose entities needs `appendonly yes`.
+ * expiry. A server that must not lose entities needs `appendonly yes`, and a `maxmemory-policy` that evicts no such keys.
  */
 export function redisState(client: RedisClient, options: RedisStateOptions = {}): EntityState {
-  checkOptionNames<RedisStateOptions>('redisState', options, { ...STATE_OPTIONS, prefix: true }, { store: 'redis' })
-  const { prefix = PREFIX, ...shared } = options
+  checkOptionNames<RedisStateOptions>(
+    'redisState',
+    options,
+    { ...STATE_OPTIONS, prefix: true, probe: true },
+    { store: 'redis' },
+  )
+  const { prefix = PREFIX, probe = true, ...shared } = options
+  checkFault(faultOfFlag('probe', probe), { store: 'redis' })
   if (typeof prefix !== 'string' || /[{}\s]/.test(prefix)) {
     const message = `prefix must be a text without braces and white space, not ${JSON.stringify(prefix)}`
     throw new LeaseConfigurationError(message, { store: 'redis' })
   }
-  return new RedisState(new RedisGuard(client), prefix, '', shared)
+  return new RedisState(
+    { guard: new RedisGuard(client), eviction: new EvictionCheck(client, probe), prefix },
+    '',
+    shared,
+  )
+}
+
+/** The part that the states of all regions share. */
+interface Keys {
+  readonly guard: RedisGuard
+  readonly eviction: EvictionCheck
+  readonly prefix: string
 }
 
 class RedisState extends FencedState {
-  readonly #guard: RedisGuard
-  readonly #prefix: string
+  readonly #keys: Keys
   readonly #region: string
 
-  constructor(guard: RedisGuard, prefix: string, region: string, options: StateOptions) {
+  constructor(keys: Keys, region: string, options: StateOptions) {
     super('redis', options)
-    this.#guard = guard
-    this.#prefix = prefix
+    this.#keys = keys
     this.#region = region
   }
 
   forRegion(name: string): EntityState {
     checkIdentifier('name of a region', name)
-    return new RedisState(this.#guard, this.#prefix, name, this.options)
+    return new RedisState(this.#keys, name, this.options)
   }
 
   protected async read(id: string, token: bigint, { signal }: StoreCall): Promise<string | undefined> {
-    const text = await this.#guard.transact(this.#keyOf(id), token, ['GET'], { signal })
+    const { guard, eviction } = this.#keys
+    const key = this.#keyOf(id)
+    if (eviction.isDue) await eviction.require(key)
+    const text = await guard.transact(key, token, ['GET'], { signal })
     return text === null ? undefined : String(text)
   }
 
   protected async write(id: string, text: string, token: bigint, { signal }: StoreCall): Promise<void> {
-    await this.#guard.write(this.#keyOf(id), token, text, { signal })
+    await this.#keys.guard.write(this.#keyOf(id), token, text, { signal })
   }
 
   protected failureOf(action: string, id: string, error: unknown): unknown {
@@ -68,7 +92,7 @@ class RedisState extends FencedState {
   }
 
   #keyOf(id: string): string {
-    return `${this.#prefix}${encodeLeaseName(this.#region, alphabet)}:${encodeLeaseName(id, alphabet)}`
+    return `${this.#keys.prefix}${encodeLeaseName(this.#region, alphabet)}:${encodeLeaseName(id, alphabet)}`
   }
 }
 

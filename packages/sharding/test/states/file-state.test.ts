@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, closeSync, mkdirSync, openSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { LeaseConfigurationError, LeaseConflictError, LeaseUnauthorisedError } from '@leasehold/core'
@@ -47,6 +47,19 @@ describe('the files', () => {
     const [id, text] = readFileSync(join(folder, 'accounts', files[0] ?? ''), 'utf8').split('\n')
     expect(JSON.parse(id ?? '')).toBe('Customer 7/é')
     expect(JSON.parse(text ?? '')).toEqual(next)
+  })
+
+  it('are replaced as a whole: one that is open stays as it was', async () => {
+    const folder = temporaryFolder()
+    const state = fileState(folder)
+    await state.save('a', old, 1n)
+    const path = join(folder, '%', 'a.json')
+    const before = readFileSync(path, 'utf8')
+    const file = openSync(path, 'r')
+    await state.save('a', next, 1n)
+    expect(readFileSync(file, 'utf8')).toBe(before)
+    closeSync(file)
+    expect(await state.load('a', 1n)).toEqual(next)
   })
 
   it('have names that differ where the file system does not tell small letters from capital ones', async () => {

@@ -1,11 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { LeaseConfigurationError, LeaseConflictError, LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
+import {
+  LeaseConfigurationError,
+  LeaseConflictError,
+  LeaseStoreUnfitError,
+  LeaseTimeoutError,
+  LeaseUnauthorisedError,
+} from '@leasehold/core'
 import { type RedisStateOptions, redisState } from '@leasehold/sharding/redis'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { RedisServer } from '@leasehold/testing/redis-server'
 import { Cluster, Redis } from 'ioredis'
 import { createClient, createCluster } from 'redis'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { RedisCluster } from '../../../redis/test/support/redis-cluster.js'
 import { describeStateLaws } from './describe-state-laws.js'
 
@@ -16,6 +22,7 @@ describe('redisState refuses', () => {
     [{ prefix: 'a{b}' }, /prefix must be a text without braces/],
     [{ prefix: 7 }, /prefix must be a text/],
     [{ prefx: 'a' }, /redisState has no option 'prefx'.*did you mean 'prefix'/],
+    [{ probe: 'no' }, /probe must be true or false/],
     [{ timeout: 0 }, /timeout must be a positive number of milliseconds/],
   ])('%o', (options, message) => {
     const client = new Redis({ lazyConnect: true })
@@ -92,6 +99,24 @@ describeRedis('redisState on a server', () => {
     await expect(foreign).rejects.toThrow(LeaseConfigurationError)
     await expect(foreign).rejects.toThrow(/holds other data/)
     client.disconnect()
+  })
+
+  it('refuses a server that evicts entities, until it does not', async () => {
+    const evicting = await RedisServer.start({ args: ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru'] })
+    const client = new Redis(evicting.url)
+    onTestFinished(async () => {
+      client.disconnect()
+      await evicting.stop()
+    })
+    const state = redisState(client)
+    const refused = state.load('a', 1n)
+    await expect(refused).rejects.toThrow(LeaseStoreUnfitError)
+    await expect(refused).rejects.toThrow(/maxmemory-policy is allkeys-lru.*noeviction/)
+    expect(await redisState(client, { probe: false }).load('a', 1n)).toBeUndefined()
+    await evicting.command('CONFIG', 'SET', 'maxmemory-policy', 'volatile-lru')
+    expect(await state.load('a', 1n)).toBeUndefined()
+    await evicting.command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-lfu', 'maxmemory', '0')
+    expect(await redisState(client).load('a', 1n)).toBeUndefined()
   })
 
   it('ends a call to a server that hangs or is down, and does not take it for a refusal', async () => {
