@@ -9,7 +9,7 @@ interface Asked {
 }
 
 // #region account
-type AccountEvent = Asked &
+export type AccountEvent = Asked &
   (
     | { type: 'deposit'; amount: number; key: string }
     | { type: 'withdraw'; amount: number; key: string }

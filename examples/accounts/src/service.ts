@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { LeaseStore } from '@leasehold/core'
+import { healthOf, type LeaseStore } from '@leasehold/core'
 import {
   type EntityState,
   httpTransport,
@@ -8,7 +8,7 @@ import {
   OutcomeUnknownError,
   ShardRegion,
 } from '@leasehold/sharding'
-import { type AccountAnswer, account } from './account.js'
+import { type AccountAnswer, type AccountEvent, account } from './account.js'
 
 /** What all instances of the service share. */
 export interface Shared {
@@ -46,21 +46,21 @@ export async function startInstance(name: string, { store, state }: Shared) {
 
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { pathname, searchParams } = new URL(request.url ?? '/', address)
-    const [, , id = '', action = 'balance'] = pathname.split('/').map(decodeURIComponent)
+    const [, path, id = '', action = 'balance'] = pathname.split('/').map(decodeURIComponent)
+    if (pathname === '/health') return reply(response, healthOf(accounts).healthy ? 200 : 500, {})
+    if (path !== 'accounts' || id === '') return reply(response, 404, {})
+    if (action === 'balance') return await ask(id, { type: 'balance' }, response)
+    if (action !== 'deposit' && action !== 'withdraw') return reply(response, 404, {})
     const amount = Number(searchParams.get('amount'))
     const key = searchParams.get('key') ?? ''
-    if (pathname === '/health') return reply(response, accounts.healthy ? 200 : 500, {})
-    if (!pathname.startsWith('/accounts/') || !['balance', 'deposit', 'withdraw'].includes(action)) {
-      return reply(response, 404, {})
-    }
-    if (action !== 'balance' && (!(amount > 0) || key === '')) {
+    if (!(amount > 0) || key === '') {
       return reply(response, 400, { error: 'amount must be a positive number, and key a text of your choice' })
     }
-    await ask(id, action === 'balance' ? { type: action } : { type: action, amount, key }, response)
+    await ask(id, { type: action, amount, key }, response)
   }
 
   // #region ask
-  async function ask(id: string, event: { type: string }, response: ServerResponse): Promise<void> {
+  async function ask(id: string, event: AccountEvent, response: ServerResponse): Promise<void> {
     try {
       const answered = await accounts.ask<AccountAnswer>(id, event, { timeout: 2_000 })
       reply(response, 'refused' in answered ? 409 : 200, answered)

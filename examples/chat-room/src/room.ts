@@ -15,7 +15,7 @@ export interface RoomAnswer {
 }
 
 // #region room
-type RoomEvent = { readonly reply?: (answer: RoomAnswer) => void } & (
+export type RoomEvent = { readonly reply?: (answer: RoomAnswer) => void } & (
   | { type: 'say'; from: string; text: string; key: string }
   | { type: 'read'; after: number }
 )

@@ -8,7 +8,7 @@ import {
   OutcomeUnknownError,
   ShardRegion,
 } from '@leasehold/sharding'
-import { type RoomAnswer, room } from './room.js'
+import { type RoomAnswer, type RoomEvent, room } from './room.js'
 
 /** What all instances of the service share. */
 export interface Shared {
@@ -51,7 +51,7 @@ export async function startInstance(name: string, { store, state }: Shared) {
     const [, path, id = ''] = pathname.split('/').map(decodeURIComponent)
     if (path !== 'rooms' || id === '') return reply(response, 404, {})
     const text = (key: string): string => searchParams.get(key) ?? ''
-    const event =
+    const event: RoomEvent =
       request.method === 'POST'
         ? { type: 'say', from: text('from'), text: text('text'), key: text('key') }
         : { type: 'read', after: Number(text('after')) }

@@ -18,8 +18,10 @@ const customer = setup({
   },
 })
 
+export type Customers = ShardRegion<typeof customer>
+
 /** Run it in as many processes as you like, with the same folder. */
-export async function startCustomers(folder: string): Promise<ShardRegion> {
+export async function startCustomers(folder: string): Promise<Customers> {
   const customers = new ShardRegion(new LocalLeaseStore({ folder }), {
     name: 'customers',
     shards: 64,
@@ -31,7 +33,7 @@ export async function startCustomers(folder: string): Promise<ShardRegion> {
   return customers
 }
 
-export async function countVisit(customers: ShardRegion, id: string): Promise<number> {
+export async function countVisit(customers: Customers, id: string): Promise<number> {
   return await customers.ask<number>(id, { type: 'visit' })
 }
 // #endregion example
