@@ -1,2 +1,2 @@
-export { migrateEntities } from './state/entity-table.js'
+export { entityMigrations, migrateEntities } from './state/entity-table.js'
 export { type PostgresStateOptions, postgresState } from './state/postgres-state.js'

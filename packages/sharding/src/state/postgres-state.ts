@@ -76,7 +76,7 @@ class PostgresState extends FencedState {
   }
 
   protected write(id: string, text: string, token: bigint, call: StoreCall): Promise<void> {
-    return this.#rows.write({ region: this.#region, id, text }, token, call)
+    return this.#rows.write({ region: this.#region, id }, text, token, call)
   }
 
   protected failureOf(action: string, id: string, error: unknown): unknown {
@@ -90,11 +90,13 @@ interface RowKey {
   readonly id: string
 }
 
-/** The first statement of a transaction, and the row that is written after it. */
-interface Fenced {
+/** A load or a save, with the statement of the guard that comes before it. */
+interface Access {
   readonly fence: string
   readonly resource: string
-  readonly row?: RowKey & { readonly text: string }
+  readonly key: RowKey
+  /** What is saved; `undefined` for a load. */
+  readonly text: string | undefined
 }
 
 /** The rows of entities. What is asked for at the same time shares transactions. */
@@ -102,87 +104,90 @@ class EntityRows {
   readonly #adapter: ClientAdapter
   readonly #guard: PostgresGuard
   readonly #table: string
-  readonly #fenced: Requests<Fenced, readonly unknown[]>
-  readonly #reads: Requests<RowKey, string | undefined>
+  readonly #requests: Requests<Access, string | undefined>
 
   constructor(client: PostgresClient, names: TableNames, { clock = systemClock }: StateOptions) {
     this.#adapter = adapterFor(client)
     this.#guard = new PostgresGuard(names)
     this.#table = new SqlNames(names).in(TABLE)
-    const most = Math.max(1, Math.min(TRANSACTIONS, (this.#adapter.connections ?? Number.POSITIVE_INFINITY) - 1))
-    const limits = {
-      most,
-      smallest: SMALLEST,
-      largest: LARGEST,
-      isOfOne: (error: unknown) => OF_ONE.test(sqlStateOf(error) ?? ''),
-      pause: (repeats: number) => backoff(repeats, FIRST_PAUSE, LONGEST_PAUSE, systemRandom),
-    }
-    this.#fenced = new Requests(
-      { ...limits, send: (all, call) => this.#sendFenced(all, call), subjectOf: ({ resource }) => resource },
+    const { connections = Number.POSITIVE_INFINITY } = this.#adapter
+    this.#requests = new Requests(
+      {
+        most: Math.max(1, Math.min(TRANSACTIONS, connections - 1)),
+        smallest: SMALLEST,
+        largest: LARGEST,
+        send: (operations, call) => this.#send(operations, call),
+        isOfOne: (error) => OF_ONE.test(sqlStateOf(error) ?? ''),
+        pause: (repeats) => backoff(repeats, FIRST_PAUSE, LONGEST_PAUSE, systemRandom),
+        subjectOf: ({ resource }) => resource,
+      },
       clock,
     )
-    this.#reads = new Requests({ ...limits, send: (all, call) => this.#sendReads(all, call) }, clock)
   }
 
-  /** The fence is committed before the row is read: a save under a smaller token is over by then, or fails. */
   async read(key: RowKey, token: bigint, call: StoreCall): Promise<string | undefined> {
-    await this.#under(key, token, call)
-    return await this.#reads.run(key, call)
+    return await this.#access(key, token, undefined, call)
   }
 
-  async write(row: RowKey & { readonly text: string }, token: bigint, call: StoreCall): Promise<void> {
-    await this.#under(row, token, call, row)
+  async write(key: RowKey, text: string, token: bigint, call: StoreCall): Promise<void> {
+    await this.#access(key, token, text, call)
   }
 
-  async #under(key: RowKey, token: bigint, call: StoreCall, row?: Fenced['row']): Promise<void> {
+  async #access(key: RowKey, token: bigint, text: string | undefined, call: StoreCall): Promise<string | undefined> {
     const resource = resourceOf(key)
-    await this.#guard.transact(resource, token, (fence) =>
-      this.#fenced.run({ fence, resource, ...(row && { row }) }, call, row !== undefined && row.text.length > LARGE),
-    )
+    let found: string | undefined
+    await this.#guard.transact(resource, token, async (fence) => {
+      found = await this.#requests.run({ fence, resource, key, text }, call, (text?.length ?? 0) > LARGE)
+      return [{}]
+    })
+    return found
   }
 
-  async #sendFenced(operations: readonly Operation<Fenced, readonly unknown[]>[], call: StoreCall): Promise<void> {
+  async #send(operations: readonly Operation<Access, string | undefined>[], call: StoreCall): Promise<void> {
     // Rows are locked in the same order everywhere: two transactions must not wait for each other.
     const sorted = operations.map(({ query }) => query).toSorted((a, b) => (a.resource < b.resource ? -1 : 1))
-    const rows = sorted.flatMap(({ row }) => (row === undefined ? [] : [row]))
-    // A message with several statements is one transaction.
-    const statements = [...sorted.map(({ fence }) => fence), ...(rows.length === 0 ? [] : [this.#upsertOf(rows)])]
-    if (await this.#isInConflict(operations, () => this.#adapter.run(statements.join(';\n'), call))) return
-    for (const operation of operations) operation.resolve([{}])
-  }
-
-  async #sendReads(operations: readonly Operation<RowKey, string | undefined>[], call: StoreCall): Promise<void> {
-    const keys = operations.map(({ query }) => `(${columnsOf(query)})`)
-    const sql = `select json_build_array(region, id)::text as key, entity::text as entity from ${this.#table} where (region, id) in (${keys.join(', ')})`
-    const found = new Map<string, string>()
-    const read = async (): Promise<void> => {
-      for (const row of (await this.#adapter.run(sql, call)) as readonly { key: string; entity: string }[]) {
-        found.set(JSON.stringify(JSON.parse(row.key)), row.entity)
-      }
-    }
-    if (await this.#isInConflict(operations, read)) return
-    for (const operation of operations) {
-      const { region, id } = operation.query
-      operation.resolve(found.get(JSON.stringify([toColumn(region), toColumn(id)])))
-    }
-  }
-
-  /** Runs a transaction. If it is in conflict with another one, its operations are repeated after a pause. */
-  async #isInConflict(operations: readonly { repeat(): void }[], work: () => Promise<unknown>): Promise<boolean> {
+    let found: ReadonlyMap<string, string>
     try {
-      await work()
-      return false
+      // A message with several statements is one transaction.
+      await this.#adapter.run([...sorted.map(({ fence }) => fence), ...this.#upsertOf(sorted)].join(';\n'), call)
+      for (const operation of operations) if (operation.query.text !== undefined) operation.resolve(undefined)
+      // The fences are committed: a save under a smaller token is over by now, or fails.
+      found = await this.#read(sorted, call)
     } catch (error) {
       if (!CONFLICTS.has(sqlStateOf(error))) throw error
       for (const operation of operations) operation.repeat()
-      return true
+      return
     }
+    for (const operation of operations) operation.resolve(found.get(operation.query.resource))
   }
 
-  #upsertOf(rows: readonly NonNullable<Fenced['row']>[]): string {
-    const values = rows.map((row) => `(${columnsOf(row)}, ${jsonTextLiteral(row.text)}::json)`)
-    return `insert into ${this.#table} (region, id, entity) values ${values.join(', ')}
-      on conflict (region, id) do update set entity = excluded.entity, saved_at = clock_timestamp()`
+  /** The statement that writes what is saved; empty if nothing is. */
+  #upsertOf(all: readonly Access[]): readonly string[] {
+    const rows = all.flatMap(({ key, text }) =>
+      text === undefined ? [] : [`(${columnsOf(key)}, ${jsonTextLiteral(text)}::json)`],
+    )
+    if (rows.length === 0) return []
+    const values = rows.join(', ')
+    return [
+      `insert into ${this.#table} (region, id, entity) values ${values}
+        on conflict (region, id) do update set entity = excluded.entity, saved_at = clock_timestamp()`,
+    ]
+  }
+
+  /** The texts of the entities that are loaded, by the names of their fences. */
+  async #read(all: readonly Access[], call: StoreCall): Promise<ReadonlyMap<string, string>> {
+    const loads = all.filter(({ text }) => text === undefined)
+    if (loads.length === 0) return new Map()
+    const values = loads.map(({ key }, place) => `(${place}, ${columnsOf(key)})`)
+    const rows = await this.#adapter.run(
+      `select l.place, e.entity::text as entity from (values ${values.join(', ')}) l (place, region, id)
+        join ${this.#table} e on e.region = l.region and e.id = l.id`,
+      call,
+    )
+    const texts = (rows as readonly { readonly place: number; readonly entity: string }[]).map(
+      ({ place, entity }) => [(loads[place] as Access).resource, entity] as const,
+    )
+    return new Map(texts)
   }
 }
 

@@ -1,6 +1,6 @@
 import { LeaseConfigurationError, LeaseConflictError, LeaseTimeoutError, LeaseUnauthorisedError } from '@leasehold/core'
 import { migrate, PostgresGuard } from '@leasehold/postgres'
-import { migrateEntities, postgresState } from '@leasehold/sharding/postgres'
+import { entityMigrations, migrateEntities, postgresState } from '@leasehold/sharding/postgres'
 import { eventually } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
@@ -96,6 +96,15 @@ describePostgres('postgresState on a server', () => {
     await migrateEntities(admin, names)
     await postgresState(admin, names).save('a', entity, 1n)
     expect((await admin.query('select id from other.locks_entities')).rows).toEqual([{ id: 'a' }])
+  })
+
+  it('works with tables that a tool of the user has made, again and again', async () => {
+    const names = { schema: 'by_tool' }
+    for (const { sql } of [...(await entityMigrations(names)), ...(await entityMigrations(names))])
+      await admin.query(sql)
+    await migrateEntities(admin, names)
+    await postgresState(admin, names).save('a', entity, 1n)
+    expect(await postgresState(admin, names).load('a', 1n)).toEqual(entity)
   })
 
   it('says what to do where the tables are missing', async () => {
