@@ -24,6 +24,13 @@ async function start(name: string): Promise<Instance> {
   return { address, child }
 }
 
+/** Ends an instance in an orderly way. */
+async function end({ child }: Instance): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}
+
 /** Repeats a request until it has an answer: while an account moves, there is none for a moment. */
 async function balanceFrom(address: string, path: string, method = 'GET'): Promise<number> {
   const signal = AbortSignal.timeout(LONGEST)
@@ -67,13 +74,10 @@ try {
   const carla = await start('carla')
   await depositAt(berta, carla)
   const moving = depositAt(carla)
-  berta.child.kill('SIGTERM')
-  await moving
-  await once(berta.child, 'exit')
+  await Promise.all([end(berta), moving])
   const sum = await sumAt(carla)
   console.log(`carla replaced berta within ${ids.length} deposits: ${sum} through carla`)
-  carla.child.kill('SIGTERM')
-  await once(carla.child, 'exit')
+  await end(carla)
   console.log(`${deposits} deposits of 5 are ${sum}`)
   process.exitCode = sum === deposits * 5 ? 0 : 1
 } finally {

@@ -28,6 +28,13 @@ async function start(name: string): Promise<Instance> {
   return { address, child }
 }
 
+/** Ends an instance in an orderly way. */
+async function end({ child }: Instance): Promise<void> {
+  const exited = once(child, 'exit')
+  child.kill('SIGTERM')
+  await exited
+}
+
 /** Repeats a request until it has an answer: while the room moves, there is none for a moment. */
 async function answerOf({ address }: Instance, query: Record<string, string>, method = 'GET'): Promise<Answer> {
   const signal = AbortSignal.timeout(LONGEST)
@@ -70,10 +77,7 @@ try {
   console.log(`after a kill, ${atThird.length} messages, numbered ${numbers.at(0)} to ${numbers.at(-1)}`)
   const isSame = atThird.join() === at2.join() && atThird.length === said
   console.log(`both instances show the same: ${isSame}`)
-  for (const { child } of [second, third]) {
-    child.kill('SIGTERM')
-    await once(child, 'exit')
-  }
+  await Promise.all([end(second), end(third)])
   process.exitCode = isSame ? 0 : 1
 } finally {
   rmSync(folder, { recursive: true, force: true })
