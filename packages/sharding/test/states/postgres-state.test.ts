@@ -49,6 +49,14 @@ describePostgres('postgresState on a server', () => {
     return pool
   }
 
+  /** Resolves when so many transactions wait for a lock. */
+  async function waiting(count: number): Promise<void> {
+    await eventually(`${count} transactions wait`, async () => {
+      const sql = "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'"
+      return (await admin.query(sql)).rows[0]?.count === count
+    })
+  }
+
   describeStateLaws({
     name: 'postgresState with postgres.js and one Client, under the strictest isolation',
     start: () => {
@@ -167,6 +175,20 @@ describePostgres('postgresState on a server', () => {
     expect(await carts?.load('7', 3n)).toEqual(entity)
   })
 
+  it('repeats a transaction that is in conflict with another one', async () => {
+    const state = postgresState(poolWith({ options: '-c default_transaction_isolation=repeatable\\ read' }))
+    await state.save('conflict', entity, 1n)
+    const blocker = await admin.connect()
+    onTestFinished(() => blocker.release())
+    await blocker.query('begin')
+    await blocker.query(`update leasehold.leases_fences set fencing_token = 1 where resource = 'entity "" conflict'`)
+    const saving = state.save('conflict', { ...entity, version: 2 }, 1n)
+    await waiting(1)
+    await blocker.query('commit')
+    await saving
+    expect(await state.load('conflict', 1n)).toEqual({ ...entity, version: 2 })
+  })
+
   it('a load reads what a save before its fence has written', async () => {
     const [before, after] = [postgresState(poolWith()), postgresState(poolWith())]
     await before.save('slow', entity, 1n)
@@ -175,12 +197,6 @@ describePostgres('postgresState on a server', () => {
     // The save has its fence, and waits for the row; the load waits for the fence.
     await blocker.query('begin')
     await blocker.query("select 1 from leasehold.leases_entities where id = 'slow' for update")
-    const waiting = async (count: number): Promise<void> => {
-      await eventually(`${count} transactions wait`, async () => {
-        const sql = "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'"
-        return (await admin.query(sql)).rows[0]?.count === count
-      })
-    }
     const saving = before.save('slow', { ...entity, version: 2 }, 1n)
     await waiting(1)
     const loading = after.load('slow', 2n)

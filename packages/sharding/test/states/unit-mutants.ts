@@ -147,7 +147,7 @@ export const unitMutants: readonly UnitMutant[] = [
     find: "new Set(['40001', '40P01'])",
     replace: 'new Set()',
     test: 'test/states/postgres-state.test.ts',
-    name: 'of saves at the same time, the one with the largest token stays',
+    name: 'repeats a transaction that is in conflict',
   },
   {
     title: 'postgres: each save has a transaction of its own',
