@@ -1,4 +1,4 @@
-import { LeaseConfigurationError, LeaseError, systemClock } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseError, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { checkIdentifier, reasonOf } from '@leasehold/core/internal'
 import type { StoreCall } from '@leasehold/core/store'
 import { backoff, checkOptionNames, type Operation, Requests, systemRandom } from '@leasehold/core/store-kit'
@@ -201,14 +201,19 @@ function resourceOf({ region, id }: RowKey): string {
 }
 
 function postgresFailure(action: string, id: string, error: unknown): LeaseError {
-  // The guard has an error of its own for tables that are missing.
-  const state = sqlStateOf(error) ?? sqlStateOf(error instanceof LeaseError ? error.cause : undefined)
+  // The guard has an error of its own for tables that are missing, which names another migration.
+  const origin = error instanceof LeaseError && sqlStateOf(error.cause) !== undefined ? error.cause : error
+  const state = sqlStateOf(origin)
+  const details = { leaseName: id, store: 'postgres', cause: origin }
   if (state === '42P01' || state === '3F000' || state === '42883') {
-    return new LeaseConfigurationError(
-      `${action} failed: ${reasonOf(error)}: the tables are missing: call migrateEntities() of ` +
-        '@leasehold/sharding/postgres once, and give it and postgresState the same schema and table',
-      { leaseName: id, store: 'postgres', cause: error },
-    )
+    const help =
+      'the tables are missing: call migrateEntities() of @leasehold/sharding/postgres once, and give it and postgresState the ' +
+      'same schema and table'
+    return new LeaseConfigurationError(`${action} failed: ${reasonOf(origin)}: ${help}`, details)
   }
-  return failureOf(action, id, error, RIGHTS)
+  if (state === undefined && !(origin instanceof LeaseError)) {
+    const help = 'check that the server runs and can be reached'
+    return new LeaseUnavailableError(`${action} failed: ${reasonOf(origin)}: ${help}`, details)
+  }
+  return failureOf(action, id, origin, RIGHTS)
 }
