@@ -42,14 +42,11 @@ async function balanceFrom(address: string, path: string, method = 'GET'): Promi
   }
 }
 
-let deposits = 0
-
-/** Deposits 5 into each account, at the instances in turn. */
-async function depositAt(...instances: readonly Instance[]): Promise<void> {
+/** Deposits 5 into each account, at the instances in turn. `round`: a number for the keys, which are different each time. */
+async function deposit(round: number, ...instances: readonly Instance[]): Promise<void> {
   const booked = ids.map((id, place) => {
-    deposits += 1
     const { address } = instances[place % instances.length] as Instance
-    return balanceFrom(address, `${id}/deposit?amount=5&key=deposit-${deposits}`, 'POST')
+    return balanceFrom(address, `${id}/deposit?amount=5&key=round-${round}`, 'POST')
   })
   await Promise.all(booked)
 }
@@ -61,23 +58,24 @@ async function sumAt({ address }: Instance): Promise<number> {
 
 try {
   const [anna, berta] = await Promise.all([start('anna'), start('berta')])
-  await depositAt(anna, berta)
+  await deposit(1, anna, berta)
   console.log(
-    `${deposits} deposits through two instances: ${await sumAt(anna)} through anna, ${await sumAt(berta)} through berta`,
+    `${ids.length} deposits through two instances: ${await sumAt(anna)} through anna, ${await sumAt(berta)} through berta`,
   )
 
-  const depositing = depositAt(berta)
+  const depositing = deposit(2, berta)
   anna.child.kill('SIGKILL')
   await depositing
   console.log(`anna was killed within ${ids.length} deposits: ${await sumAt(berta)} through berta`)
 
   const carla = await start('carla')
-  await depositAt(berta, carla)
-  const moving = depositAt(carla)
+  await deposit(3, berta, carla)
+  const moving = deposit(4, carla)
   await Promise.all([end(berta), moving])
   const sum = await sumAt(carla)
   console.log(`carla replaced berta within ${ids.length} deposits: ${sum} through carla`)
   await end(carla)
+  const deposits = 4 * ids.length
   console.log(`${deposits} deposits of 5 are ${sum}`)
   process.exitCode = sum === deposits * 5 ? 0 : 1
 } finally {
