@@ -1,6 +1,6 @@
 import { assign, setup } from 'xstate'
 
-export interface ChatMessage {
+interface ChatMessage {
   /** Counted in the room, from 1 on. */
   readonly number: number
   readonly from: string

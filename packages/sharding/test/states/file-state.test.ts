@@ -28,7 +28,7 @@ describe('a process that is killed within a save', () => {
   ])('%s leaves the entity whole', { timeout: 90_000 }, async (step, expected) => {
     const folder = temporaryFolder()
     await fileState(folder).save('a', old, 1n)
-    expect(run('./crash-in-save.ts', [folder, step])).toMatchObject({ stdout: '', signal: 'SIGKILL' })
+    expect(run('../programs/crash-in-save.ts', [folder, step])).toMatchObject({ stdout: '', signal: 'SIGKILL' })
     const state = fileState(folder)
     // The token of the save is kept before the entity is: an older owner is refused in any case.
     await expect(state.save('a', old, 1n)).rejects.toThrow(LeaseConflictError)
