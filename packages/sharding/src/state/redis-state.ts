@@ -30,7 +30,10 @@ const alphabet: NameAlphabet = {
 /**
  * Keeps each entity as JSON in one key, `leasehold:entity:<region>:<id>`, and its fencing token in another key of the same
  * slot, as `RedisGuard` does. `client`: of ioredis or node-redis, for one server, Sentinel or Cluster. Neither key has an
- * expiry. A server that must not lose entities needs `appendonly yes`, and a `maxmemory-policy` that evicts no such keys.
+ * expiry.
+ *
+ * Give it a client of another database, or another server, than that of the leases: `new Redis(url, { db: 1 })`. A region
+ * lists its leases in every round, and on Redis a listing looks at all keys of the database. A server that must not lose entities needs `appendonly yes`, and a `maxmemory-policy` that evicts no such keys.
  */
 export function redisState(client: RedisClient, options: RedisStateOptions = {}): EntityState {
   checkOptionNames<RedisStateOptions>(
