@@ -167,6 +167,11 @@ describe('a directory of a group', () => {
     await time.advance(10 * PAUSE)
     expect(place.looks).toEqual([0])
     expect(clock.pending).toBe(0)
+    const idle = createPlace()
+    idle.directory.close()
+    idle.directory.refresh()
+    await idle.time.advance(PAUSE)
+    expect(idle.looks).toEqual([])
   })
 })
 

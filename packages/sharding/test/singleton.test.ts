@@ -177,6 +177,42 @@ describe('a singleton', () => {
     await stop('one', 'two')
   })
 
+  it('keeps the way to the actor without a look at the store for each event', async () => {
+    const { time, store, network, join, settled, stop } = createFleet()
+    const one = await join('one')
+    await time.advance(1_000)
+    const transport = memoryTransport({ address: 'sender', network })
+    const addresses: string[] = []
+    const sender = await join('sender', {
+      host: false,
+      transport: {
+        ...transport,
+        send: (address, ...given) => {
+          addresses.push(address)
+          return transport.send(address, ...given)
+        },
+      },
+    })
+    expect(await settled(sender.tell(add('first')))).toBe('delivered')
+    await settled(one.stop())
+    const two = await join('two')
+    // The sender sees the change without an event.
+    await time.advance(5_000)
+    const before = addresses.length
+    let reads = 0
+    const { read } = store
+    store.read = (...given) => {
+      reads += 1
+      return read.apply(store, given)
+    }
+    for (let sent = 0; sent < 200; sent += 1) void sender.tell(add(String(sent)))
+    expect(await settled(sender.ask<readonly string[]>({ type: 'entries' }))).toHaveLength(200)
+    expect(new Set(addresses.slice(before))).toEqual(new Set(['two']))
+    expect(two.isHere).toBe(true)
+    expect(reads).toBeLessThan(3)
+    await stop('sender', 'two')
+  })
+
   it('gives events back that nobody can take', async () => {
     const { create, join, settled, stop } = createFleet()
     const idle = create('idle')
