@@ -56,6 +56,7 @@ export function electionOptionsOf(store: LeaseStore, options: SingletonOptions):
 }
 
 /** Whether the actor can be passed to a process that waits, without a gap. */
-export function canTransfer({ change, list, limits }: LeaseStore, { childGrace }: SingletonOptions): boolean {
+export function canTransfer(store: LeaseStore, { childGrace }: SingletonOptions): boolean {
+  const { change, list, limits = {} } = Object(store) as Partial<LeaseStore>
   return change !== undefined && list !== undefined && roomOf(limits) > 0 && childGrace === undefined
 }

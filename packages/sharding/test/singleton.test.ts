@@ -40,9 +40,10 @@ function createFleet({ state }: { readonly state?: EntityState } = {}) {
     seed = (seed * 16_807) % 2_147_483_647
     return seed / 2_147_483_647
   }
-  const create = (process: string, more: Partial<SingletonOptions> = {}): Singleton => {
+  const options = (process: string): SingletonOptions => {
     const own = new VirtualClock({ time })
-    const singleton = new Singleton(store, {
+    clocks.set(process, own)
+    return {
       name: 'registry',
       owner: process,
       actor: actorOf(process) as never,
@@ -55,11 +56,12 @@ function createFleet({ state }: { readonly state?: EntityState } = {}) {
       // Each process has numbers of its own.
       random: () => numbers(),
       ...(state === undefined ? {} : { state }),
-      ...more,
-    })
+    }
+  }
+  const create = (process: string, more: Partial<SingletonOptions> = {}): Singleton => {
+    const singleton = new Singleton(store, { ...options(process), ...more })
     singleton.on('error', (error) => errors.push(`${process}: ${error}`))
     singletons.set(process, singleton)
-    clocks.set(process, own)
     return singleton
   }
   const clocks = new Map<string, VirtualClock>()
@@ -81,7 +83,7 @@ function createFleet({ state }: { readonly state?: EntityState } = {}) {
   const stop = async (...names: readonly string[]) => {
     for (const name of names) await settled(singletons.get(name)?.stop() ?? Promise.resolve())
   }
-  return { time, clock, clocks, store, network, errors, handled, starts, create, join, settled, stop }
+  return { time, clock, clocks, store, network, errors, handled, starts, options, create, join, settled, stop }
 }
 
 const add = (entry: string) => ({ type: 'add', entry })
@@ -308,6 +310,12 @@ describe('a singleton', () => {
       expect(() => create('x', more as never), String(message)).toThrow(message)
       expect(() => create('x', more as never)).toThrow(LeaseConfigurationError)
     }
+  })
+
+  it('names what a store lacks', () => {
+    const { options } = createFleet()
+    expect(() => new Singleton(undefined as never, options('x'))).toThrow(LeaseConfigurationError)
+    expect(() => new Singleton({} as never, options('x'))).toThrow(LeaseConfigurationError)
   })
 
   it('rejects an event that JSON cannot hold, before anything is sent', async () => {

@@ -84,9 +84,9 @@ export const mutants: readonly RecipeMutant[] = [
     name: 'a worker takes the number of partitions of the others to be its own',
     edits: [
       {
-        file: 'partition-group/membership.ts',
-        find: 'const partitions = this.#numberIn(metadata.partitions)',
-        replace: 'const partitions = this.#options.partitions',
+        file: 'partition-group/group-member.ts',
+        find: "const number = /^[1-9]\\d{0,8}$/.test(metadata.partitions ?? '') ? Number(metadata.partitions) : otherwise",
+        replace: 'const number = otherwise',
       },
     ],
     caughtBy: { check: ['no-progress'] },

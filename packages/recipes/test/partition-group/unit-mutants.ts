@@ -74,4 +74,20 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/partition-group/group-members.test.ts',
     name: 'are shown after each round, this worker too',
   },
+  {
+    title: 'partitions: a grant is shown in the next round only',
+    file: 'src/partition-group/partition-group.ts',
+    find: 'onHeld: () => void this.#showChanges(),',
+    replace: 'onHeld: () => {},',
+    test: 'test/partition-group/group-members.test.ts',
+    name: 'show a grant and a release before the next round, if they show metadata',
+  },
+  {
+    title: 'partitions: a worker that shows nothing writes its record for each grant',
+    file: 'src/partition-group/partition-group.ts',
+    find: 'if (this.#isShowing || this.#options.metadata === undefined) return',
+    replace: 'if (this.#isShowing) return',
+    test: 'test/partition-group/group-members.test.ts',
+    name: 'show a grant and a release before the next round, if they show metadata',
+  },
 ]
