@@ -8,6 +8,7 @@ import {
   Once,
   PartitionGroup,
   ReadWriteLease,
+  readPartitionGroup,
   Schedule,
   ScheduleControl,
   Semaphore,
@@ -65,6 +66,7 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ['pause', 'untli', 'until', (o: object) => new ScheduleControl(store, 'job').pause({ reason: 'x', ...o })],
     ['runNow', 'bye', 'by', (o: object) => new ScheduleControl(store, 'job').runNow(o)],
     ['listSchedules', 'timout', 'timeout', (o: object) => listSchedules(store, '', o)],
+    ['readPartitionGroup', 'timout', 'timeout', (o: object) => readPartitionGroup(store, 'log', o)],
   ] as [string, string, string, (options: object) => Promise<unknown>][])(
     '%s: %s, meant is %s',
     async (taker, option, meant, use) => {
