@@ -61,9 +61,9 @@ async function optionsOf(name: string): Promise<Omit<SimulationOptions, 'seed'>>
     const { objectiveScenario } = await import('../../testing/simulator/test/objectives.js')
     return { workload: objectiveScenario, faults: ambientFaults }
   }
-  if (name === 'sharding') {
-    const { scenario } = await import('../../packages/sharding/test/simulation/scenario.js')
-    return { workload: scenario }
+  if (name === 'sharding' || name === 'singleton') {
+    const { scenario, singletonScenario } = await import('../../packages/sharding/test/simulation/scenario.js')
+    return { workload: name === 'singleton' ? singletonScenario : scenario }
   }
   const { scenario } = await import(`../../packages/recipes/test/${name}/scenario.ts`)
   return { workload: scenario }

@@ -1,10 +1,12 @@
-import { LeaseError } from '@leasehold/core'
+import { LeaseError, type LeaseStore } from '@leasehold/core'
 import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/simulator'
 import { assign, setup } from 'xstate'
 import { NotDeliveredError, OutcomeUnknownError } from '../../src/delivery-errors.js'
 import type { SavedEntity } from '../../src/entity-state.js'
 import { shardOf } from '../../src/hash.js'
 import { ShardRegion } from '../../src/shard-region.js'
+import type { ShardRegionOptions } from '../../src/shard-region-options.js'
+import { Singleton } from '../../src/singleton.js'
 import { SimulatedNetwork } from './simulated-network.js'
 import { SimulatedState } from './simulated-state.js'
 
@@ -111,7 +113,47 @@ function accountOf(fleet: Fleet, epochOf: (entity: string) => number, owner: str
   })
 }
 
-async function workload(simulated: SimulatedProcess): Promise<void> {
+/** What the processes of a schedule run: entities in shards, or one actor. */
+interface Kind {
+  readonly shards: number
+  readonly entities: readonly [string, ...string[]]
+  readonly create: (store: LeaseStore, options: ShardRegionOptions, onTaken: (shard: number) => void) => Running
+}
+
+/** What runs in one process. */
+interface Running extends Pick<ShardRegion, 'start' | 'stop' | 'tell' | 'ask'> {
+  readonly owns: (shard: number) => boolean
+  readonly on: (event: 'error', listener: (error: unknown) => void) => unknown
+}
+
+const regionKind: Kind = {
+  shards: SHARDS,
+  entities: ENTITIES,
+  create: (store, options, onTaken) => {
+    const region: ShardRegion = new ShardRegion(store, options)
+    region.on('shard', ({ shard, state }) => state === 'taken' && onTaken(shard))
+    return Object.assign(region, { owns: (shard: number) => region.owned.includes(shard) })
+  },
+}
+
+const singletonKind: Kind = {
+  shards: 1,
+  entities: ['accounts'],
+  create: (store, { shards: _, passivateAfter: __, rebalanceInterval: ___, entity: actor, ...options }, onTaken) => {
+    const singleton = new Singleton(store, { ...options, actor })
+    singleton.on('elected', () => onTaken(0))
+    return {
+      owns: () => singleton.isHere,
+      start: () => singleton.start(),
+      stop: () => singleton.stop(),
+      on: (event, listener) => singleton.on(event, listener),
+      tell: (_id, event, given) => singleton.tell(event, given),
+      ask: (_id, event, given) => singleton.ask(event, given),
+    }
+  },
+}
+
+async function workload(simulated: SimulatedProcess, { shards, entities, create }: Kind): Promise<void> {
   const { store, leaseOptions, show, shared, sleep, signal, random, node, owner, clock } = simulated
   if (node >= PROCESSES) return await untilAborted(signal)
   const fleet = fleetOf(shared)
@@ -119,13 +161,13 @@ async function workload(simulated: SimulatedProcess): Promise<void> {
   const { heartbeatTimeout = 1_000, operationTimeout = 100 } = leaseOptions
   const heartbeatInterval = (heartbeatTimeout - operationTimeout) * 0.3
   const epochs = new Map<number, number>()
-  const epochOf = (entity: string): number => epochs.get(shardOf(entity, SHARDS)) ?? -1
+  const epochOf = (entity: string): number => epochs.get(shardOf(entity, shards)) ?? -1
   const latency = operationTimeout / 8
   const holdFor = 3 * heartbeatTimeout
-  const region: ShardRegion = new ShardRegion(store, {
+  const options = {
     ...leaseOptions,
     name: 'accounts',
-    shards: SHARDS,
+    shards,
     entity: accountOf(fleet, epochOf, owner),
     transport: fleet.network.transport(`node-${node}`, clock, random, latency),
     state: fleet.state.of(clock, random, latency),
@@ -137,9 +179,8 @@ async function workload(simulated: SimulatedProcess): Promise<void> {
     random: () => random.between(0, 1),
     // The region renews its leases by itself.
     strategy: leaseOptions.strategy === 'manual' ? 'interval' : leaseOptions.strategy,
-  })
-  region.on('shard', ({ shard, state }) => {
-    if (state !== 'taken') return
+  }
+  const region = create(store, options, (shard) => {
     fleet.epochs += 1
     epochs.set(shard, fleet.epochs)
   })
@@ -149,8 +190,8 @@ async function workload(simulated: SimulatedProcess): Promise<void> {
     if (!/connection reset|did not end within/.test(String(error)))
       fleet.unexpected ??= `${owner} reports ${String(error)}`
   })
-  for (let shard = 0; shard < SHARDS; shard += 1) {
-    show({ kind: 'shard', of: String(shard), isActive: () => region.owned.includes(shard) })
+  for (let shard = 0; shard < shards; shard += 1) {
+    show({ kind: 'shard', of: String(shard), isActive: () => region.owns(shard) })
   }
   await region.start()
   const counts = new Map<string, number>()
@@ -166,7 +207,7 @@ async function workload(simulated: SimulatedProcess): Promise<void> {
   await untilAborted(signal)
 
   function send(): void {
-    const entity = random.pick(ENTITIES)
+    const entity = random.pick(entities)
     const number = (counts.get(entity) ?? 0) + 1
     counts.set(entity, number)
     const deliver = random.chance(0.5) ? 'at-least-once' : 'at-most-once'
@@ -219,11 +260,20 @@ function findFault({ shared, now, faults }: ScenarioView): string | undefined {
 }
 
 /** Whether each shard has an owner, and something was confirmed a short while ago. */
-function hasProgressed({ active, shared, now }: ScenarioView): boolean {
+function hasProgressed({ active, shared, now }: ScenarioView, shards: number): boolean {
   const fleet = shared.get('fleet') as Fleet | undefined
   const owned = new Set(active.map(({ of }) => of))
-  return owned.size === SHARDS && fleet !== undefined && fleet.lastConfirmed > 0 && now - fleet.lastConfirmed < 5_000
+  return owned.size === shards && fleet !== undefined && fleet.lastConfirmed > 0 && now - fleet.lastConfirmed < 5_000
 }
 
+const scenarioOf = (kind: Kind): Scenario => ({
+  workload: (simulated) => workload(simulated, kind),
+  findFault,
+  hasProgressed: (view) => hasProgressed(view, kind.shards),
+})
+
 /** Entities in three shards, and processes that come, stall, die and leave, over a network and a state that fail. */
-export const scenario: Scenario = { workload, findFault, hasProgressed }
+export const scenario: Scenario = scenarioOf(regionKind)
+
+/** The same with one actor for all processes. */
+export const singletonScenario: Scenario = scenarioOf(singletonKind)
