@@ -1,7 +1,7 @@
 import { type Health, healthOf, type LeaseStore, TimeoutSettings } from '@leasehold/core'
 import { guardRandom, health, logSafely } from '@leasehold/core/internal'
 import { systemRandom } from '@leasehold/core/store-kit'
-import { LeaderElection, type LeaderEvents, type Term } from '@leasehold/recipes'
+import { type ElectionStopOptions, LeaderElection, type LeaderEvents, type Term } from '@leasehold/recipes'
 import { leaseOptionsOf, OuterRecipe } from '@leasehold/recipes/internal'
 import type { AnyActorLogic, EventFromLogic } from 'xstate'
 import { Dispatcher } from './dispatcher.js'
@@ -40,6 +40,7 @@ export class Singleton<Logic extends AnyActorLogic = AnyActorLogic> extends Oute
   readonly #observer: LeaderElection
   readonly #directory: ElectionDirectory
   readonly #core: RegionCore
+  readonly #closeTimeout: number
   #candidate: LeaderElection | undefined
   #isListening = false
   #listening: Promise<void> | undefined
@@ -58,6 +59,7 @@ export class Singleton<Logic extends AnyActorLogic = AnyActorLogic> extends Oute
     observer.on('error', (error) => this.report(error, 'it cannot be read where the actor runs'))
     this.#observer = observer
     this.owner = observer.owner
+    this.#closeTimeout = new TimeoutSettings(leaseOptionsOf(options)).operationTimeout
     const guarded = guardRandom(random, (error) => this.report(error, 'random failed'))
     this.#directory = new ElectionDirectory({
       clock: this.clock,
@@ -121,19 +123,21 @@ export class Singleton<Logic extends AnyActorLogic = AnyActorLogic> extends Oute
     await new Promise<void>((resolve) => this.stopping.onAbort(resolve))
   }
 
-  /** @internal The actor handles the events that it has, is saved, and passes to a process that waits. */
+  /** @internal The actor handles the events that it has, is saved, and passes to a process that waits. Never rejects. */
   protected override async end(timeout: number): Promise<void> {
     const endsAt = this.clock.now() + timeout
+    const stopped = (options: ElectionStopOptions): Promise<void> =>
+      this.#candidate?.stop(options).catch((error) => this.report(error, 'the actor was not handed over in time')) ??
+      Promise.resolve()
     await this.#listening?.catch(() => {})
-    try {
-      const transfer = canTransfer(this.#store, this.#options) ? { transfer: 'best' } : {}
-      await this.#candidate?.stop({ timeout, ...transfer })
-    } finally {
-      await this.#core.close(Math.max(0, endsAt - this.clock.now()))
-      this.#directory.close()
-      await this.#observer.stop()
-      await this.#state?.close?.()
-    }
+    await stopped({ timeout, ...(canTransfer(this.#store, this.#options) ? { transfer: 'best' } : {}) })
+    const left = Math.max(0, endsAt - this.clock.now())
+    await this.#core.close(left).catch((error) => this.report(error, 'the transport could not be closed'))
+    // What was left of the actor has ended now, and its lease is released.
+    await stopped({ timeout: this.#closeTimeout })
+    this.#directory.close()
+    await this.#observer.stop()
+    await this.#state?.close?.()
   }
 
   async #begin(): Promise<void> {

@@ -1,4 +1,4 @@
-import { LeaseConfigurationError, LeaseUnavailableError, MemoryLeaseStore } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseUnavailableError, MemoryLeaseStore, readLease } from '@leasehold/core'
 import { VirtualClock, VirtualTime } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { fromTransition } from 'xstate'
@@ -259,6 +259,21 @@ describe('a singleton', () => {
     await time.advance(4_000)
     expect(starts).toEqual(['one'])
     await stop('one')
+  })
+
+  it('ends an actor that does not end in time, reports it, and releases the lease', async () => {
+    const memory = memoryState()
+    const state: EntityState = { load: (...given) => memory.load(...given), save: () => new Promise(() => {}) }
+    const { time, store, join, settled, errors, clock } = createFleet({ state })
+    const one = await join('one')
+    await time.advance(1_000)
+    void one.tell(add('1'))
+    const before = time.now
+    await settled(one.stop({ timeout: 100 }))
+    expect(time.now - before).toBeLessThan(3_000)
+    expect(errors).toEqual([expect.stringContaining('the work of term 1 has not ended within')])
+    const record = await settled(readLease(store, 'registry', { clock }))
+    expect(record?.state).toBe('available')
   })
 
   it('keeps no timer after a stop', async () => {
