@@ -7,6 +7,8 @@ import { openServer } from './access.js'
 
 export interface MemberTask {
   readonly url: string
+  /** Of the region: records of processes that have ended do not disturb another one. */
+  readonly name: string
   readonly owner: string
   readonly shards: number
   readonly hasState: boolean
@@ -39,12 +41,15 @@ const counter = fromTransition((count: number, event: CounterEvent) => {
 export async function openMember(task: MemberTask) {
   const { store, state } = openServer('redis', task.url)
   const region = new ShardRegion(store, {
-    name: 'counters',
+    name: task.name,
     owner: task.owner,
     shards: task.shards,
     entity: counter,
     transport: httpTransport({ address: 'http://127.0.0.1:0' }),
     capacity: 100_000,
+    heartbeatTimeout: 30_000,
+    heartbeatInterval: 2_000,
+    operationTimeout: 2_000,
     ...(task.hasState ? { state } : {}),
     ...(task.passivateAfter === undefined ? {} : { passivateAfter: task.passivateAfter }),
   })

@@ -3,8 +3,9 @@ import { type NumberReport, runBenchmark } from '../support/benchmark.js'
 import { Child } from '../support/child.js'
 import { busyMachine } from '../support/machine.js'
 import { shown, table } from '../support/table.js'
-import { type Server, startServer } from './access.js'
+
 import { type MemberTask, openMember, type Speed } from './member.js'
+import { type Server, startServer } from './servers.js'
 
 const program = new URL('member.ts', import.meta.url).href
 
@@ -35,10 +36,10 @@ export async function runSpeed(): Promise<void> {
 }
 
 /** Processes that share all shards. */
-async function fleet(server: Server, owners: readonly string[], task: Partial<MemberTask> = {}) {
+async function fleet(server: Server, name: string, owners: readonly string[], task: Partial<MemberTask> = {}) {
   const members: Child<Member>[] = []
   for (const owner of owners) {
-    const whole: MemberTask = { url: server.url, owner, shards: SHARDS, hasState: false, ...task }
+    const whole: MemberTask = { url: server.url, name, owner, shards: SHARDS, hasState: false, ...task }
     const member: Child<Member> = await Child.start(program, openMember, whole)
     await member.ask('start')
     members.push(member)
@@ -56,7 +57,7 @@ async function fleet(server: Server, owners: readonly string[], task: Partial<Me
 const ids = Array.from({ length: 1_000 }, (_, place) => `counter-${place}`)
 
 async function local(server: Server): Promise<NumberReport> {
-  const [member] = await fleet(server, ['local'])
+  const [member] = await fleet(server, 'local', ['local'])
   if (member === undefined) throw new Error('there is no process')
   await member.ask('tell', ids, 20_000, 200)
   const tell = await member.ask('tell', ids, 200_000, 200)
@@ -76,7 +77,7 @@ async function local(server: Server): Promise<NumberReport> {
 
 async function remote(server: Server): Promise<NumberReport> {
   // Both own a half of the shards, and send to all entities: half of the messages go over HTTP.
-  const [one, other] = await fleet(server, ['one', 'other'])
+  const [one, other] = await fleet(server, 'remote', ['one', 'other'])
   if (one === undefined || other === undefined) throw new Error('there are no processes')
   const there = await remoteIds(other)
   await one.ask('tell', there, 20_000, 200)
@@ -111,7 +112,7 @@ async function remoteIds(member: Child<Member>): Promise<readonly string[]> {
 
 async function memory(server: Server): Promise<NumberReport> {
   const owners = Array.from({ length: PROCESSES }, (_, place) => `member-${place}`)
-  const members = await fleet(server, owners, { hasState: true, passivateAfter: PASSIVATE_AFTER })
+  const members = await fleet(server, 'memory', owners, { hasState: true, passivateAfter: PASSIVATE_AFTER })
   const sum = async (method: 'resident' | 'entities'): Promise<number> =>
     (await Promise.all(members.map((member) => member.ask(method)))).reduce((a, b) => a + b, 0)
   const before = await sum('resident')
