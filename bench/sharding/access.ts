@@ -15,9 +15,13 @@ const CONNECTIONS = 8
 /** The store and the state of one process. */
 export function openServer(kind: ServerKind, url: string): { readonly store: LeaseStore; readonly state: EntityState } {
   if (kind === 'redis') {
-    const client = new Redis(url, { maxRetriesPerRequest: 1 })
-    client.on('error', () => {})
-    return { store: new RedisLeaseStore(client), state: redisState(client) }
+    const [leases, entities] = [0, 1].map((db) => {
+      const client = new Redis(url, { maxRetriesPerRequest: 1, db })
+      client.on('error', () => {})
+      return client
+    }) as [Redis, Redis]
+    // A listing of leases scans all keys of its database: the entities are in another one.
+    return { store: new RedisLeaseStore(leases), state: redisState(entities) }
   }
   const pool = new Pool({ connectionString: url, max: CONNECTIONS, connectionTimeoutMillis: 3_000 })
   pool.on('error', () => {})
