@@ -95,6 +95,9 @@ function checkedAddress(given: unknown): URL {
       'address must have no user name and no password, because the records of the store show it: use the option secret',
     )
   }
+  if (/^(0\.0\.0\.0|\[::\])$/.test(address.hostname)) {
+    refuse(`address must be ${example}; to listen on all addresses, set listen: { host: '0.0.0.0' }`)
+  }
   if (address.search !== '' || address.hash !== '') refuse(`address must end with its path, without ? and #`)
   return address
 }

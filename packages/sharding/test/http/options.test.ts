@@ -15,6 +15,8 @@ test.each<[string, unknown, string]>([
   ['another protocol', { address: 'tcp://10.0.0.4:7001' }, 'address must be an URL'],
   ['a password in the address', { address: 'http://a:b@10.0.0.4:7001' }, 'use the option secret'],
   ['a query in the address', { address: 'http://10.0.0.4:7001/?a' }, 'address must end with its path'],
+  ['all addresses of the machine', { address: 'http://0.0.0.0:7001' }, "set listen: { host: '0.0.0.0' }"],
+  ['all addresses of the machine, in IPv6', { address: 'http://[::]:7001' }, "set listen: { host: '0.0.0.0' }"],
   ['a misspelled option', { address, adress: 1 }, "httpTransport has no option 'adress': did you mean 'address'?"],
   [
     'an environment variable that is not set',
