@@ -179,7 +179,7 @@ class Teller {
   }
 
   /** Asks until there is an answer. */
-  async #ask<Answer>(name: string, event: { readonly type: string }): Promise<Answer> {
+  async #ask<Answer>(name: string, event: Readonly<Record<string, unknown>>): Promise<Answer> {
     const begun = performance.now()
     for (;;) {
       try {

@@ -1,14 +1,26 @@
 import { once } from 'node:events'
 import { createServer, type RequestListener, type Server, request as sendRequest } from 'node:http'
+import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
 import { type HttpTransport, httpTransport } from '@leasehold/sharding'
 import { VirtualClock } from '@leasehold/testkit'
-import express from 'express'
 import { fastify } from 'fastify'
 import { Hono } from 'hono'
 import { afterEach, describe, expect, test } from 'vitest'
+import { mountInExpress, mountInFastify, mountInHono } from '../readme/mounting.js'
 import { accepted, accepting, batchOf, event, forever, outcomeOf } from './support/batches.js'
+
+/** The part of Express that these tests use. */
+interface ExpressApp extends RequestListener {
+  use(...handlers: readonly unknown[]): void
+  get(path: string, handler: (request: unknown, response: { send(text: string): void }) => void): void
+}
+
+const express = createRequire(import.meta.url)('express') as {
+  (): ExpressApp
+  json(options?: object): unknown
+}
 
 const servers: { close(done: () => void): unknown }[] = []
 
@@ -51,7 +63,7 @@ const kinds: Readonly<Record<string, (transport: HttpTransport) => Promise<Serve
   'Express, after a parser of JSON': (transport) => {
     const app = express()
     app.use(express.json())
-    app.use(transport.handler)
+    mountInExpress(app, transport)
     app.get('/', (_, response) => response.send('own page'))
     return listening(app)
   },
@@ -64,14 +76,14 @@ const kinds: Readonly<Record<string, (transport: HttpTransport) => Promise<Serve
   },
   Fastify: async (transport) => {
     const app = fastify()
-    app.addHook('onRequest', (request, reply, done) => transport.handler(request.raw, reply.raw, done))
+    mountInFastify(app, transport)
     app.get('/', async () => 'own page')
     await app.listen({ port: 0, host: '127.0.0.1' })
     return app.server
   },
   Hono: async (transport) => {
     const app = new Hono()
-    app.all('/internal/leasehold-sharding/*', (context) => transport.fetch(context.req.raw))
+    mountInHono(app.basePath('/internal'), transport)
     app.get('/', (context) => context.text('own page'))
     const server = serve({ fetch: app.fetch, port: 0, hostname: '127.0.0.1' }) as Server
     if (!server.listening) await once(server, 'listening')
@@ -122,7 +134,7 @@ describe('whatever is sent', () => {
     const transport = httpTransport({ address: ADDRESS, listen: false, bodyLimit: 10_000, ...options })
     const { batches, handler } = accepting()
     await transport.listen('accounts', handler)
-    const post = async (body: BodyInit | null, path = '/leasehold-sharding/accounts') => {
+    const post = async (body: string | ReadableStream | null, path = '/leasehold-sharding/accounts') => {
       const response = await transport.fetch(
         new Request(`http://host${path}`, { method: 'POST', body, duplex: 'half' } as RequestInit),
       )
