@@ -1,9 +1,8 @@
 /**
- * `npm run bench -- sharding [--only local,remote,memory] [--write]`: how many messages a process handles and sends, and how much memory
- * a million entities need. `npm run bench -- sharding bank redis 600`: transfers between 100,000 accounts while processes are
- * killed, stopped and cut off for 600 s. `npm run bench -- sharding restart redis`: a rolling restart under load.
+ * `npm run bench -- sharding [--only local,remote,memory]`: how many messages a process handles and sends, and how much memory a
+ * million entities need. `npm run bench -- sharding bank redis 600`: transfers between 100,000 accounts while processes are
+ * killed, stopped and cut off for 600 s. `npm run bench -- sharding restart redis 60`: rolling restarts under load for 60 s.
  */
-
 import type { ServerKind } from './access.js'
 import { runBank } from './bank/run-bank.js'
 import { runRestart } from './bank/run-restart.js'

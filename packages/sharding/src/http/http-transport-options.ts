@@ -68,7 +68,9 @@ export interface CheckedHttpOptions {
 const DEFAULT_BODY_LIMIT = 4 * 1024 * 1024
 
 /** Throws a `LeaseConfigurationError` that says which option to change. */
-export function checkedHttpOptions(options: HttpTransportOptions): CheckedHttpOptions {
+export function checkedHttpOptions(given: HttpTransportOptions): CheckedHttpOptions {
+  // A program in JavaScript may give none.
+  const options = given ?? {}
   checkOptionNames('httpTransport', options, optionNames)
   const { bodyLimit = DEFAULT_BODY_LIMIT, maxRequests = 256, requestTimeout = 10_000, clock = systemClock } = options
   checkFault(faultOfInterval('requestTimeout', requestTimeout))

@@ -6,6 +6,7 @@ const address = 'http://10.0.0.4:7001'
 const tls = { ca: '-----BEGIN A', cert: '-----BEGIN B', key: '-----BEGIN C' }
 
 test.each<[string, unknown, string]>([
+  ['nothing at all', undefined, 'address must be an URL'],
   [
     'no address',
     {},
