@@ -3,13 +3,15 @@ import { httpTransport, ShardRegion, Singleton } from '@leasehold/sharding'
 import { fileState } from '@leasehold/sharding/local'
 import { entityMigrations, migrateEntities, postgresState } from '@leasehold/sharding/postgres'
 import { redisState } from '@leasehold/sharding/redis'
-import { memoryState } from '@leasehold/sharding/testing'
+import { MemoryNetwork, memoryState, memoryTransport, TestRegion, testRegion } from '@leasehold/sharding/testing'
 import { temporaryFolder } from '@leasehold/testing'
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 import { describe, expect, it } from 'vitest'
+import { createMachine } from 'xstate'
 
 const store = new MemoryLeaseStore()
+const machine = createMachine({})
 const redis = (): Redis => new Redis({ lazyConnect: true })
 
 describe('an unknown option in code is a LeaseConfigurationError that suggests the right one', () => {
@@ -26,6 +28,9 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ['postgresState', 'maxByte', 'maxBytes', (o: object) => postgresState(new Pool(), o)],
     ['redisState', 'prefx', 'prefix', (o: object) => redisState(redis(), o)],
     ['fileState', 'mod', 'mode', (o: object) => fileState(temporaryFolder(), o)],
+    ['testRegion', 'proceses', 'processes', (o: object) => testRegion({ entity: machine, ...o })],
+    ['MemoryNetwork', 'los', 'loss', (o: object) => new MemoryNetwork(o)],
+    ['memoryTransport', 'adress', 'address', (o: object) => memoryTransport(o as never)],
     ['memoryState', 'timout', 'timeout', (o: object) => memoryState(o)],
   ] as [string, string, string, (options: object) => unknown][])('%s: %s, meant is %s', (taker, option, meant, use) => {
     expect(() => use({ [option]: 1 })).toThrow(
@@ -34,6 +39,15 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
         message: `${taker} has no option '${option}': did you mean '${meant}'?`,
       }),
     )
+  })
+
+  it.each([['TestRegion', 'sed', 'seed', (o: object) => new TestRegion({ entity: machine, ...o })]] as [
+    string,
+    string,
+    string,
+    (options: object) => unknown,
+  ][])('%s: %s, meant is %s, by the name of its function', (_, option, meant, use) => {
+    expect(() => use({ [option]: 1 })).toThrow(`testRegion has no option '${option}': did you mean '${meant}'?`)
   })
 
   it.each([
