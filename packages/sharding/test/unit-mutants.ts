@@ -99,6 +99,14 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'goes on from the saved snapshot after a failure',
   },
   {
+    title: 'an entity that has ended begins again, beside the next one',
+    file: 'src/shard-host.ts',
+    find: "entity.end('it has ended')",
+    replace: '',
+    test: 'test/local.test.ts',
+    name: 'is one actor, also after a failure while it is saved',
+  },
+  {
     title: 'an event is given to the entity without a copy',
     file: 'src/region-core.ts',
     find: "return carried(event, 'event') as { readonly [key: string]: Json | undefined }",
