@@ -217,13 +217,13 @@ function onRenewed(
   context: EventContext,
 ): Transition {
   if (outcome.renewed) return onConfirmed(state, context)
-  const { reason, holder } = outcome
+  const { reason, holder, left } = outcome
   // The name is still locked by our own grant, whose owner another program removed: others wait until we free it.
-  const isLeft = reason === 'taken' && holder?.grantId === state.grant.grantId
-  const owner = holder === undefined || isLeft ? {} : { owner: holder.owner }
+  const isOwn = reason === 'taken' && holder?.grantId === state.grant.grantId
+  const owner = holder === undefined || isOwn ? {} : { owner: holder.owner }
   // The keeper does not say when it sent its heartbeat.
   const lock = reason === 'broken' ? lockOf(state, holder, type === 'renew-answer', context) : {}
-  return lose(state, { reason, ...owner, ...lock }, isLeft)
+  return lose(state, { reason, ...owner, ...lock }, isOwn || left === true)
 }
 
 /** Until when a broken grant locks its name, if its record says so. `isOwn`: the record answers the call under way. */

@@ -77,11 +77,17 @@ export type RenewRefusal = 'taken' | 'broken' | 'deleted' | 'expired'
 
 /**
  * `holder`: the record of the present holder. With `taken`, it may be the record of the refused grant itself: another
- * program removed its owner, and the name stays locked for others. The engine then releases the grant.
+ * program removed its owner, and the name stays locked for others. The engine then releases the grant. It also does so with
+ * `left`: a part of the store may still have the grant. The holder has stopped by then.
  */
 export type RenewOutcome =
   | { readonly renewed: true }
-  | { readonly renewed: false; readonly reason: RenewRefusal; readonly holder?: LeaseRecord }
+  | {
+      readonly renewed: false
+      readonly reason: RenewRefusal
+      readonly holder?: LeaseRecord
+      readonly left?: boolean
+    }
 
 export type ReleaseOutcome =
   | { readonly released: true }

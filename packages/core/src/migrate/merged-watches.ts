@@ -1,0 +1,60 @@
+import { AbortableCall, type StoreCall } from '../store/store-call.js'
+
+/** One of the watches that are merged. */
+export interface MergedWatch<K, T> {
+  readonly of: K
+  readonly open: (call: StoreCall) => AsyncIterable<T>
+}
+
+/**
+ * The values of several watches in one. Of those that come between two calls of `next`, the last of each watch counts. Ends
+ * when one of them ends, rejects when one of them fails, and leaves none behind.
+ */
+export async function* mergedWatches<K, T>(
+  watches: readonly MergedWatch<K, T>[],
+  call: StoreCall,
+): AsyncGenerator<{ readonly of: K; readonly value: T }, void, undefined> {
+  const own = new AbortableCall()
+  const removeListener = call.onAbort(() => own.abort(call.signal.reason))
+  const latest = new Map<K, T>()
+  let end: { readonly error?: unknown } | undefined
+  let wake = (): void => {}
+  const listen = async ({ of, open }: MergedWatch<K, T>): Promise<void> => {
+    for await (const value of open(own)) {
+      if (own.aborted) return
+      latest.set(of, value)
+      wake()
+    }
+  }
+  try {
+    for (const watch of watches) {
+      listen(watch).then(
+        () => {
+          end ??= {}
+          wake()
+        },
+        (error: unknown) => {
+          end ??= { error }
+          wake()
+        },
+      )
+    }
+    for (;;) {
+      for (const [of, value] of latest) {
+        latest.delete(of)
+        yield { of, value }
+      }
+      if (latest.size > 0) continue
+      if (end !== undefined) {
+        if ('error' in end) throw end.error
+        return
+      }
+      await new Promise<void>((resolve) => {
+        wake = resolve
+      })
+    }
+  } finally {
+    removeListener()
+    own.abort()
+  }
+}
