@@ -8,14 +8,17 @@ export interface MergedWatch<K, T> {
 
 /**
  * The values of several watches in one. Of those that come between two calls of `next`, the last of each watch counts. Ends
- * when one of them ends, rejects when one of them fails, and leaves none behind.
+ * when one of them ends, or with the signal `closed`; rejects when one of them fails. Leaves none behind.
  */
 export async function* mergedWatches<K, T>(
   watches: readonly MergedWatch<K, T>[],
   call: StoreCall,
+  closed: AbortSignal,
 ): AsyncGenerator<{ readonly of: K; readonly value: T }, void, undefined> {
   const own = new AbortableCall()
-  const removeListener = call.onAbort(() => own.abort(call.signal.reason))
+  const stop = (): void => own.abort(call.signal.reason)
+  const removeListener = call.onAbort(stop)
+  closed.addEventListener('abort', stop)
   const latest = new Map<K, T>()
   let end: { readonly error?: unknown } | undefined
   let wake = (): void => {}
@@ -55,6 +58,7 @@ export async function* mergedWatches<K, T>(
     }
   } finally {
     removeListener()
+    closed.removeEventListener('abort', stop)
     own.abort()
   }
 }

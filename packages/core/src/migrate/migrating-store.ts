@@ -51,7 +51,7 @@ export class MigratingStore implements LeaseStore {
   readonly #to: Side
   readonly #sides: readonly [Side, Side]
   readonly #checks: StoreChecks
-  readonly #turns = new Turns()
+  readonly #turns: Turns
   /** Whether the records of both stores have room for metadata. */
   readonly #hasMetadata: boolean
 
@@ -61,18 +61,19 @@ export class MigratingStore implements LeaseStore {
     this.#from = new Side('from', from)
     this.#to = new Side('to', to)
     this.#sides = [this.#from, this.#to]
+    this.#turns = new Turns(this.#checks.closed)
     this.#hasMetadata = this.limits.metadata !== 0 && from.update !== undefined && to.update !== undefined
     for (const { closed } of [from, to]) {
       if (closed?.aborted === true) this.#checks.close()
       closed?.addEventListener('abort', () => this.#checks.close(), { once: true })
     }
-    // The optional methods that both stores have; of watches, one is enough.
+    // The optional methods that both stores have; of the others, one is enough. Without signals of `from`, waiters must poll.
     if (this.#hasMetadata) this.update = (...asked) => this.#update(...asked)
     if (from.list !== undefined && to.list !== undefined) this.list = (...asked) => this.#list(...asked)
     if (from.change !== undefined && to.change !== undefined) this.change = (...asked) => this.#change(...asked)
     if (from.break !== undefined && to.break !== undefined) this.break = (...asked) => this.#break(...asked)
     if (from.withdraw ?? to.withdraw) this.withdraw = (...asked) => this.#withdraw(...asked)
-    if (from.watch ?? to.watch) this.watch = (...asked) => this.#watch(...asked)
+    if (from.watch !== undefined) this.watch = (...asked) => this.#watch(...asked)
     if (from.watchGrant ?? to.watchGrant) this.watchGrant = (...asked) => this.#watchGrant(...asked)
     if (from.renewMany ?? to.renewMany) this.renewMany = (...asked) => this.#renewMany(...asked)
     if (from.probe ?? to.probe) this.probe = (call) => this.#probe(call)
@@ -89,6 +90,7 @@ export class MigratingStore implements LeaseStore {
     const { name, grantId } = request
     const end = this.#turns.asks(name, grantId)
     try {
+      if (this.#to.store.limits.observed === true) this.#observe(name, call)
       const first = await this.#from.ask(call, (store) => store.acquire(request, call))
       if (!first.granted) {
         this.#turns.refused(name, grantId, 'from')
@@ -98,6 +100,14 @@ export class MigratingStore implements LeaseStore {
     } finally {
       end()
     }
+  }
+
+  /**
+   * Has `to` see its record, side by side with the request to `from`: where a challenger has to see a record unchanged for a
+   * ttl, the time would otherwise only begin when the name is free in `from`.
+   */
+  #observe(name: string, call: StoreCall): void {
+    this.#to.store.read(name, call).catch(() => {})
   }
 
   async #acquireInTo(request: AcquireRequest, first: Granted, call: StoreCall): Promise<AcquireOutcome> {
@@ -268,7 +278,7 @@ export class MigratingStore implements LeaseStore {
       const open = store.watchGrant?.bind(store, grant)
       return open === undefined ? [] : [{ of: role, open }]
     })
-    for await (const { value } of mergedWatches(watches, call)) yield value
+    for await (const { value } of mergedWatches(watches, call, this.#checks.closed)) yield value
   }
 
   /** One round trip to each store. An error stands for each unknown outcome. */
@@ -327,7 +337,7 @@ export class MigratingStore implements LeaseStore {
           () => {},
         )
       }
-      Promise.allSettled(answers).then(() => Promise.all(answers).then(() => resolve(RENEWED), reject))
+      void Promise.allSettled(answers).then(() => Promise.all(answers).then(() => resolve(RENEWED), reject))
     })
   }
 

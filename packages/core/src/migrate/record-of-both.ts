@@ -13,8 +13,8 @@ export function recordOfBoth(from: LeaseRecord | undefined, to: LeaseRecord | un
   if (!isLocked(shown)) return plain
   if (!isLocked(from) || !isLocked(to) || !isSame(from, to)) return { ...plain, grantId: '' }
   const state = from.state === 'leased' ? to.state : from.state
-  const { remaining: _, ...locked } = { ...plain, state }
-  // Locked until it is free in both.
+  // Raises of the token count as renewals, and each store has its own number of them. Locked until it is free in both.
+  const { remaining: _, renewals: __, ...locked } = { ...plain, state }
   if (from.remaining === undefined || to.remaining === undefined) return locked
   return { ...locked, remaining: Math.max(from.remaining, to.remaining) }
 }

@@ -18,7 +18,13 @@ interface Waiter {
  * otherwise make all waiters ask again at once, without end.
  */
 export class Turns {
+  readonly #closed: AbortSignal
   readonly #waiters = new Map<string, Set<Waiter>>()
+
+  /** `closed`: ends all watches. */
+  constructor(closed: AbortSignal) {
+    this.#closed = closed
+  }
 
   /** Ends with the request. */
   asks(name: string, grantId: string): () => void {
@@ -47,7 +53,7 @@ export class Turns {
       return watch === undefined ? [] : [{ of: role, open: (own) => watch(name, own, grantId) }]
     })
     try {
-      for await (const { of, value } of mergedWatches(watches, call)) {
+      for await (const { of, value } of mergedWatches(watches, call, this.#closed)) {
         // The signal of `to` may be faster than its refusal.
         const counts = of === waiter.refusedBy || (of === 'to' && waiter.asking > 0)
         if (counts && (of === 'from' || !isLocked(value))) yield value
