@@ -1,0 +1,158 @@
+import { createLease, type LeaseStore } from '@leasehold/core'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { silentLogger } from '../support/held-lease.js'
+import { call, granted, isRefused, NAME, requestOf, TTL, type TwoStores, twoStores } from './two-stores.js'
+
+/** The two mixes of processes that a deployment has: with one store and with both. */
+const mixes = [
+  ['from', 'both'],
+  ['both', 'to'],
+] as const
+
+describe.each(mixes)('processes with %s and with %s', (one, other) => {
+  it.each([
+    [one, other],
+    [other, one],
+    [one, one],
+    [other, other],
+  ])('exclude each other: %s holds, %s is refused', async (holder, challenger) => {
+    const stores = await twoStores()
+    const grant = await granted(stores[holder], 'holder')
+    expect(await isRefused(stores[challenger], 'challenger')).toBe(true)
+    await stores.clock.advance(TTL * 0.9)
+    expect(await stores[holder].renew(grant, call)).toEqual({ renewed: true })
+    await stores.clock.advance(TTL * 0.9)
+    expect(await isRefused(stores[challenger], 'challenger')).toBe(true)
+    await stores[holder].release(grant, call)
+    await granted(stores[challenger], 'challenger')
+  })
+
+  it('a paused holder has lost its lease when another is granted it', async () => {
+    for (const [holder, challenger] of [
+      [one, other],
+      [other, one],
+    ] as const) {
+      const stores = await twoStores()
+      const clock = new VirtualClock({ time: stores.clock.time })
+      const lease = createLease(stores[holder], NAME, { heartbeatTimeout: TTL, clock, logger: silentLogger })
+      const acquired = lease.acquire()
+      await clock.settle()
+      expect(await acquired).toBe(true)
+      clock.pause()
+      while (await isRefused(stores[challenger], 'challenger')) await stores.clock.advance(TTL / 100)
+      clock.resume()
+      expect(lease.checkLease()).toBe(false)
+      await stores.clock.advance(1)
+      expect(await isRefused(stores[holder], 'late')).toBe(true)
+    }
+  })
+})
+
+describe('fencing tokens', () => {
+  const moves: readonly (keyof Omit<TwoStores, 'clock'>)[][] = [
+    ['from', 'from', 'both', 'from', 'both', 'both', 'to', 'both', 'to', 'to', 'both', 'to', 'both', 'from'],
+    ['to', 'both', 'to', 'both', 'both', 'from', 'both', 'from', 'both', 'to'],
+  ]
+
+  it.each([
+    ['from', 0],
+    ['to', 0],
+    ['from', 1],
+    ['to', 1],
+  ] as const)('grow from process to process, with %s ahead, in plan %i', async (ahead, plan) => {
+    const stores = await twoStores(ahead)
+    let last = 0n
+    let isMigrating = false
+    for (const [turn, kind] of (moves[plan] ?? []).entries()) {
+      isMigrating ||= kind === 'both'
+      const grant = await granted(stores[kind], `holder ${turn}`)
+      if (isMigrating) expect(grant.fencingToken, `turn ${turn}, ${kind}`).toBeGreaterThan(last)
+      last = grant.fencingToken > last ? grant.fencingToken : last
+      // Every other one dies.
+      if (turn % 2 === 0) await stores[kind].release(grant, call)
+      else await stores.clock.advance(TTL)
+    }
+  })
+
+  it('are the same in both records when the grant is reported', async () => {
+    const { from, to, both } = await twoStores()
+    const { fencingToken } = await granted(both, 'holder')
+    expect(fencingToken).toBe(10n ** 15n + 1n)
+    expect((await from.read(NAME))?.fencingToken).toBe(fencingToken)
+    expect((await to.read(NAME))?.fencingToken).toBe(fencingToken)
+  })
+
+  it('grow when a lease is passed on, from a process with one store, too', async () => {
+    const { from, to, both } = await twoStores()
+    const own = await granted(both, 'holder')
+    const passed = await both.change?.(own, requestOf('next'), call)
+    expect(passed).toMatchObject({ granted: true, grant: { fencingToken: own.fencingToken + 1n } })
+    if (passed?.granted) await both.release(passed.grant, call)
+    const old = await granted(from, 'old')
+    const adopted = await both.change?.(old, requestOf('adopter'), call)
+    expect(adopted?.granted && adopted.grant.fencingToken > old.fencingToken).toBe(true)
+    expect(await isRefused(to, 'new')).toBe(true)
+  })
+})
+
+describe('a refused claim', () => {
+  it('leaves nothing in the other store', async () => {
+    const { from, to, both } = await twoStores()
+    const holder = await granted(to, 'holder')
+    expect(await both.acquire(requestOf('challenger'), call)).toMatchObject({
+      granted: false,
+      holder: { owner: 'holder', grantId: holder.grantId },
+    })
+    expect((await from.read(NAME))?.state).toBe('available')
+    await to.release(holder)
+    await granted(from, 'old')
+    const last = (await to.read(NAME))?.fencingToken
+    expect(await isRefused(both, 'challenger')).toBe(true)
+    expect((await to.read(NAME))?.fencingToken).toBe(last)
+  })
+
+  it('whose grant ends between the two stores leaves nothing', async () => {
+    const { from, to, both } = await twoStores()
+    const raise = from.raiseToken.bind(from)
+    from.raiseToken = async (...asked) => {
+      await from.break(NAME, { period: 0 })
+      return await raise(...asked)
+    }
+    expect(await both.acquire(requestOf('challenger'), call)).toEqual({ granted: false })
+    expect((await to.read(NAME))?.state).toBe('available')
+  })
+})
+
+describe('a heartbeat that one store refuses', () => {
+  const ways: readonly (readonly ['from' | 'to', (store: LeaseStore) => Promise<unknown>])[] = [
+    ['from', async (store) => await store.break?.(NAME, { period: 0 }, call)],
+    ['to', async (store) => await store.break?.(NAME, { period: 0 }, call)],
+  ]
+
+  it.each(ways)('ends the lease, and frees the name in the other store: %s', async (broken, end) => {
+    const stores = await twoStores()
+    const { clock, from, to, both } = stores
+    const lost: string[] = []
+    const lease = createLease(both, NAME, { heartbeatTimeout: TTL, clock, logger: silentLogger })
+    const acquired = lease.acquire({ onLost: ({ reason }) => void lost.push(reason) })
+    await clock.settle()
+    expect(await acquired).toBe(true)
+    await end(stores[broken])
+    const renewed = lease.renew()
+    await clock.settle()
+    expect(await renewed).toBe(false)
+    expect(lost).toEqual(['broken'])
+    for (const store of [from, to]) expect(['available', 'broken']).toContain((await store.read(NAME))?.state)
+  })
+
+  it('renews many at once, and reports each refusal', async () => {
+    const { to, both } = await twoStores()
+    const one = await granted(both, 'one')
+    const other = await granted(both, 'other', { name: 'other' })
+    await to.break('other', { period: 0 })
+    const [kept, ended] = (await both.renewMany?.([one, other], call)) ?? []
+    expect(kept).toEqual({ renewed: true })
+    expect(ended).toMatchObject({ renewed: false, reason: 'broken', left: true })
+  })
+})
