@@ -12,10 +12,10 @@ const MARK = 'leasehold-copy'
 /** The size of the mark, in bytes: its key, and 16 bytes in base64url. */
 export const MARK_SIZE = MARK.length + 22
 
-/** The metadata as a record in `to` has it. */
+/** The metadata as a record in `to` has it. Without metadata, there is nothing to mark. */
 export function marked(metadata: Metadata): Metadata {
   const plain = unmarked(metadata)
-  return { ...plain, [MARK]: digestOf(plain) }
+  return isEmpty(plain) ? plain : { ...plain, [MARK]: digestOf(plain) }
 }
 
 /** The metadata as its user knows it. */
@@ -25,9 +25,14 @@ export function unmarked(metadata: Metadata): Metadata {
   return plain
 }
 
-/** Whether the metadata of a record in `to` is the copy that a migrating process made; `undefined`: there is no record. */
-export function isCopy(metadata: Metadata | undefined): boolean {
-  return metadata === undefined || metadata[MARK] === digestOf(unmarked(metadata))
+/**
+ * Whether the metadata of a record in `to` is the copy that a migrating process made, or there is none. So metadata that a
+ * process with `to` alone has emptied comes back from `from`. But a name that was used in `to` before, without metadata, does
+ * not empty the metadata of `from`.
+ */
+export function isCopy(metadata: Metadata = {}): boolean {
+  const plain = unmarked(metadata)
+  return isEmpty(plain) || metadata[MARK] === digestOf(plain)
 }
 
 /** The metadata of a name: that of `to` if a process without `from` has changed it, or else that of `from`. */
@@ -41,6 +46,10 @@ export function areEqual(one: Metadata, other: Metadata): boolean {
 
 function digestOf(plain: Metadata): string {
   return createHash('sha256').update(textOf(plain)).digest().subarray(0, 16).toString('base64url')
+}
+
+function isEmpty(plain: Metadata): boolean {
+  return Object.keys(withoutBreakReason(plain)).length === 0
 }
 
 /** The reason of a break is no part of it: it goes away with the next grant. */

@@ -148,13 +148,13 @@ export class MigratingStore implements LeaseStore {
     call: StoreCall,
   ): Promise<RenewOutcome> {
     if (!this.#hasMetadata || given !== undefined) return RENEWED
-    const [inFrom, inTo] = [first.previous ?? {}, second.previous]
+    const [inFrom, inTo] = [first.previous ?? {}, second.previous ?? {}]
     const metadata = withoutBreakReason(metadataOfBoth(inFrom, inTo))
     if (!areEqual(metadata, inFrom)) {
       const outcome = await this.#from.ask(call, (store) => updateIn(store, grant, metadata, call))
       if (!outcome.renewed) return outcome
     }
-    const isThere = inTo !== undefined && isCopy(inTo) && areEqual(metadata, unmarked(inTo))
+    const isThere = isCopy(inTo) && areEqual(metadata, unmarked(inTo))
     return isThere ? RENEWED : await this.#to.ask(call, (store) => updateIn(store, grant, marked(metadata), call))
   }
 

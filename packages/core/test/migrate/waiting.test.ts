@@ -1,0 +1,106 @@
+import { createLease, type LeaseStore, MemoryLeaseStore, type StoreLease } from '@leasehold/core'
+import { migrate } from '@leasehold/core/migrate'
+import { VirtualClock } from '@leasehold/testkit'
+import { describe, expect, it } from 'vitest'
+import { silentLogger } from '../support/held-lease.js'
+import { intercepted, NAME, TTL } from './two-stores.js'
+
+const times = { heartbeatTimeout: TTL, heartbeatInterval: 1_000, operationTimeout: 1_000 }
+
+function setUp() {
+  const clock = new VirtualClock()
+  const from = new MemoryLeaseStore({ clock })
+  const to = new MemoryLeaseStore({ clock })
+  let calls = 0
+  const counted = (store: LeaseStore) =>
+    intercepted(store, (method) => {
+      if (method === 'acquire') calls += 1
+    })
+  const both = migrate(counted(from), counted(to))
+  const order: string[] = []
+  /** Waits for its turn, holds for a second, and gives way. */
+  const waiter = async (store: LeaseStore, owner: string): Promise<void> => {
+    const lease = createLease(store, NAME, { ...times, owner, clock, logger: silentLogger })
+    if (!(await lease.acquire({ wait: 20 * TTL }))) return
+    order.push(owner)
+    await new Promise<void>((resolve) => clock.schedule(1_000, resolve))
+    await lease.release()
+  }
+  const holder = (store: LeaseStore): StoreLease => {
+    return createLease(store, NAME, { ...times, owner: 'holder', clock, logger: silentLogger })
+  }
+  return { clock, from, to, both, order, waiter, holder, calls: () => calls }
+}
+
+describe('waiters with both stores', () => {
+  it.each(['from', 'both'] as const)(
+    'are served in the order of the queue of from, after a holder with %s',
+    async (by) => {
+      const stores = setUp()
+      const { clock, both, order, waiter, holder } = stores
+      const lease = holder(stores[by])
+      const acquired = lease.acquire()
+      await clock.settle()
+      expect(await acquired).toBe(true)
+      const owners = Array.from({ length: 5 }, (_, place) => `waiter ${place}`)
+      for (const owner of owners) {
+        void waiter(both, owner)
+        await clock.advance(10)
+      }
+      const released = lease.release()
+      await clock.advance(owners.length * 1_000 + 100)
+      await released
+      expect(order).toEqual(owners)
+    },
+  )
+
+  it('that the new store refuses ask seldom, however long its holder holds', async () => {
+    const { clock, to, both, order, waiter, holder, calls } = setUp()
+    const lease = holder(to)
+    const acquired = lease.acquire()
+    await clock.settle()
+    await acquired
+    for (let place = 0; place < 5; place += 1) void waiter(both, `waiter ${place}`)
+    await clock.advance(10 * TTL)
+    // Each asks both stores every quarter to half of a ttl, and now and then finds another one in the old store.
+    expect(calls()).toBeLessThan(5 * 2 * 40 * 2)
+    expect(order).toEqual([])
+    const released = lease.release()
+    await clock.advance(5_500)
+    await released
+    expect(order).toHaveLength(5)
+  })
+
+  it('are served between new processes that hold one after the other', async () => {
+    const { clock, to, both, order, waiter, holder } = setUp()
+    const lease = holder(to)
+    const acquired = lease.acquire()
+    await clock.settle()
+    await acquired
+    for (let place = 0; place < 3; place += 1) {
+      void waiter(to, `new ${place}`)
+      await clock.advance(10)
+      void waiter(both, `migrating ${place}`)
+      await clock.advance(10)
+    }
+    const released = lease.release()
+    await clock.advance(6_500)
+    await released
+    expect(order).toEqual(['new 0', 'migrating 0', 'new 1', 'migrating 1', 'new 2', 'migrating 2'])
+  })
+
+  it('leave both queues when they give up', async () => {
+    const { clock, from, to, both, holder } = setUp()
+    const lease = holder(to)
+    const acquired = lease.acquire()
+    await clock.settle()
+    await acquired
+    const waiting = createLease(both, NAME, { ...times, clock, logger: silentLogger }).acquire({ wait: 2_000 })
+    await clock.advance(1_000)
+    expect((await to.read(NAME))?.waiters).toBe(1)
+    await clock.advance(1_500)
+    expect(await waiting).toBe(false)
+    expect((await to.read(NAME))?.waiters).toBe(0)
+    expect((await from.read(NAME))?.waiters).toBe(0)
+  })
+})
