@@ -186,8 +186,11 @@ export class MigratingStore implements LeaseStore {
     this.#checks.release(grant, call, metadata)
     const left = metadata === undefined || !this.#hasMetadata ? undefined : metadata
     if (left !== undefined) await this.#from.ask(call, (store) => updateIn(store, grant, left, call))
-    const second = await this.#to.ask(call, (store) => store.release(grant, call, left && marked(left)))
+    const inTo = this.#to.ask(call, (store) => store.release(grant, call, left && marked(left)))
+    // Also if `to` has failed: processes with `from` alone need not wait for the expiry.
+    await inTo.catch(() => {})
     const first = await this.#from.ask(call, (store) => store.release(grant, call, left))
+    const second = await inTo
     const holders = [first, second].flatMap((outcome) => (outcome.released ? [] : (outcome.holder ?? [])))
     const other = holders.find(({ grantId }) => grantId !== grant.grantId)
     if (other !== undefined) return { released: false, holder: plainRecord(other) }

@@ -74,6 +74,19 @@ describe('migrate', () => {
     await expect(broken.read(NAME, call)).rejects.toThrow('memory (from): no such function')
   })
 
+  it('frees the name in the old store though the new one fails', async () => {
+    const { from, to } = await twoStores()
+    const grant = await granted(migrate(from, to), 'holder')
+    const both = migrate(
+      from,
+      intercepted(to, () => {
+        throw new LeaseUnavailableError('connect ECONNREFUSED')
+      }),
+    )
+    await expect(both.release(grant, call)).rejects.toThrow('memory (to): connect ECONNREFUSED')
+    expect((await from.read(NAME))?.state).toBe('available')
+  })
+
   it('reports a refused heartbeat although the other store hangs', async () => {
     const { from, to } = await twoStores()
     const both = migrate(from, to)

@@ -1,4 +1,5 @@
 import { createLease, type LeaseStore } from '@leasehold/core'
+import { migrate } from '@leasehold/core/migrate'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../support/held-lease.js'
@@ -154,5 +155,37 @@ describe('a heartbeat that one store refuses', () => {
     const [kept, ended] = (await both.renewMany?.([one, other], call)) ?? []
     expect(kept).toEqual({ renewed: true })
     expect(ended).toMatchObject({ renewed: false, reason: 'broken', left: true })
+  })
+})
+
+describe('processes that ask the two stores in the other order', () => {
+  it('exclude each other, and never block each other for long', async () => {
+    const { clock, from, to } = await twoStores()
+    const turns = new Map<string, number>()
+    let holders = 0
+    let isOver = false
+    const contend = async (store: LeaseStore, owner: string): Promise<void> => {
+      const lease = createLease(store, NAME, { heartbeatTimeout: TTL, owner, clock, logger: silentLogger })
+      while (!isOver) {
+        if (!(await lease.acquire({ wait: TTL }))) continue
+        holders += 1
+        expect(holders).toBe(1)
+        turns.set(owner, (turns.get(owner) ?? 0) + 1)
+        await new Promise<void>((resolve) => clock.schedule(100, resolve))
+        holders -= 1
+        await lease.release()
+        await new Promise<void>((resolve) => clock.schedule(50, resolve))
+      }
+    }
+    const processes = ['a', 'b'].flatMap((owner) => [
+      contend(migrate(from, to), `${owner} from first`),
+      contend(migrate(to, from), `${owner} to first`),
+    ])
+    await clock.advance(60 * TTL)
+    isOver = true
+    await clock.advance(2 * TTL)
+    await Promise.all(processes)
+    // The order of turns is lost: a deployment names the stores in one order.
+    expect([...turns.values()].reduce((sum, count) => sum + count, 0)).toBeGreaterThan(500)
   })
 })

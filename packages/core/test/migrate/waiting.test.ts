@@ -1,9 +1,10 @@
 import { createLease, type LeaseStore, MemoryLeaseStore, type StoreLease } from '@leasehold/core'
 import { migrate } from '@leasehold/core/migrate'
+import { viewOf } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../support/held-lease.js'
-import { intercepted, NAME, TTL } from './two-stores.js'
+import { call, granted, intercepted, NAME, requestOf, TTL } from './two-stores.js'
 
 const times = { heartbeatTimeout: TTL, heartbeatInterval: 1_000, operationTimeout: 1_000 }
 
@@ -29,7 +30,7 @@ function setUp() {
   const holder = (store: LeaseStore): StoreLease => {
     return createLease(store, NAME, { ...times, owner: 'holder', clock, logger: silentLogger })
   }
-  return { clock, from, to, both, order, waiter, holder, calls: () => calls }
+  return { clock, from, to, both, order, waiter, holder, counted, calls: () => calls }
 }
 
 describe('waiters with both stores', () => {
@@ -71,6 +72,22 @@ describe('waiters with both stores', () => {
     expect(order).toHaveLength(5)
   })
 
+  it('that the new store refuses do not wake each other in an old store without a queue', async () => {
+    const { clock, from, to, waiter, holder, calls, counted } = setUp()
+    const lease = holder(to)
+    const acquired = lease.acquire()
+    await clock.settle()
+    await acquired
+    // Each grant and each release wakes all.
+    const unordered = viewOf(counted(from), {
+      limits: (own) => ({ ...own, ordered: false }),
+      watch: () => (name, own) => from.watch(name, own),
+    })
+    for (let place = 0; place < 5; place += 1) void waiter(migrate(unordered, to), `waiter ${place}`)
+    await clock.advance(TTL)
+    expect(calls()).toBeLessThan(5 * 2 * 4 * 2)
+  })
+
   it('are served between new processes that hold one after the other', async () => {
     const { clock, to, both, order, waiter, holder } = setUp()
     const lease = holder(to)
@@ -87,6 +104,21 @@ describe('waiters with both stores', () => {
     await clock.advance(6_500)
     await released
     expect(order).toEqual(['new 0', 'migrating 0', 'new 1', 'migrating 1', 'new 2', 'migrating 2'])
+  })
+
+  it('to which the lease is handed over is granted it in both stores, as soon as it is notified', async () => {
+    const { clock, from, to, both } = setUp()
+    const holder = await granted(both, 'holder')
+    await both.acquire(requestOf('waiter', { queue: true }), call)
+    const notified = (async () => {
+      for await (const _ of both.watch?.(NAME, call, requestOf('waiter').grantId) ?? []) {
+        return await Promise.all([from.read(NAME), to.read(NAME)])
+      }
+      return []
+    })()
+    await clock.settle()
+    await both.change?.(holder, requestOf('waiter'), call)
+    for (const record of await notified) expect(record?.owner).toBe('waiter')
   })
 
   it('leave both queues when they give up', async () => {
