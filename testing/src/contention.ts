@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type StoreLease, systemClock } from '@leasehold/core'
+import { LeaseLostError, type StoreLease, systemClock } from '@leasehold/core'
 import { machineTime } from '@leasehold/core/store-kit'
 
 /** What a process of a fleet says of itself while it holds. */
@@ -30,13 +30,28 @@ export async function reportHolding(by: Reporter, holds: () => boolean, token?: 
   }
 }
 
-/** The turns of a process that holds this lease. */
-export function turnsUnder(lease: StoreLease, by: Reporter): () => Promise<void> {
+/**
+ * The turns of a process that holds this lease. `write`: a write to a guarded resource, under the token of the turn; it is a
+ * fault if the guard rejects it while the lease is valid.
+ */
+export function turnsUnder(
+  lease: StoreLease,
+  by: Reporter,
+  write: (token: bigint) => Promise<void> = async () => {},
+): () => Promise<void> {
   lease.on('error', () => {})
   return async () => {
     if (!(await lease.acquire({ wait: 60_000 }))) return
     const token = lease.fencingToken
-    await reportHolding(by, () => lease.checkLease() && lease.fencingToken === token, token)
+    const holds = (): boolean => lease.checkLease() && lease.fencingToken === token
+    const check = async (): Promise<void> => {
+      const error = token === undefined ? undefined : await write(token).catch((thrown: unknown) => thrown)
+      if (!(error instanceof LeaseLostError) || !holds()) return
+      process.stdout.write(`${JSON.stringify({ fault: `${by.owner}: ${error.message}` })}\n`)
+    }
+    await check()
+    await reportHolding(by, holds, token)
+    await check()
     await lease.release()
   }
 }

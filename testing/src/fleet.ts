@@ -26,6 +26,8 @@ export class Fleet<T extends FleetTask> {
   readonly #program: string
   readonly #children = new Map<string, ChildProcess>()
   readonly #holdings = new Map<string, Holding>()
+  /** Sentences of the processes about what must not happen. */
+  readonly faults: string[] = []
 
   private constructor(program: string) {
     this.#program = program
@@ -88,7 +90,12 @@ export class Fleet<T extends FleetTask> {
   }
 
   #note(line: string): void {
-    const { token, ...holding } = JSON.parse(line) as Omit<Holding, 'token'> & { readonly token?: string }
+    const said = JSON.parse(line) as Omit<Holding, 'token'> & { readonly token?: string; readonly fault?: string }
+    if (said.fault !== undefined) {
+      this.faults.push(said.fault)
+      return
+    }
+    const { token, ...holding } = said
     const noted = { ...holding, token: token === undefined ? undefined : BigInt(token) }
     this.#holdings.set(`${noted.owner} ${noted.name} ${token ?? noted.from}`, noted)
   }

@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '@leasehold/core'
-import { Fleet, type FleetTask, violations } from './fleet.js'
+import { Fleet, type FleetTask, type Holding, violations } from './fleet.js'
 
 /** What happened in a deployment. */
 export interface Deployment {
   /** Must be empty. */
   readonly violations: readonly string[]
+  readonly holdings: readonly Holding[]
   /** How often old and new processes held the lock. */
   readonly heldByOld: number
   readonly heldByNew: number
@@ -57,5 +58,11 @@ export async function rollOut<T extends FleetTask>({ folder, entry, taskOf }: Pr
   } finally {
     await fleet.stop()
   }
-  return { violations: violations(fleet.holdings), heldByOld: heldBy('old'), heldByNew: heldBy('new') }
+  const { holdings, faults } = fleet
+  return {
+    violations: [...violations(holdings), ...faults],
+    holdings,
+    heldByOld: heldBy('old'),
+    heldByNew: heldBy('new'),
+  }
 }

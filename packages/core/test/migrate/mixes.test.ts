@@ -77,8 +77,18 @@ describe('fencing tokens', () => {
   })
 
   it('are the same in both records when the grant is reported', async () => {
-    const { from, to, both } = await twoStores()
-    const { fencingToken } = await granted(both, 'holder')
+    const { clock, from, to, both } = await twoStores()
+    const raise = from.raiseToken.bind(from)
+    from.raiseToken = async (...asked) => {
+      await new Promise<void>((resolve) => clock.schedule(100, resolve))
+      return await raise(...asked)
+    }
+    const reported = granted(both, 'holder')
+    await clock.settle()
+    const early = await Promise.race([reported, Promise.resolve()])
+    expect(early).toBeUndefined()
+    await clock.advance(100)
+    const { fencingToken } = await reported
     expect(fencingToken).toBe(10n ** 15n + 1n)
     expect((await from.read(NAME))?.fencingToken).toBe(fencingToken)
     expect((await to.read(NAME))?.fencingToken).toBe(fencingToken)
