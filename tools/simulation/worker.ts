@@ -2,7 +2,7 @@ import { SimulationError, type SimulationOptions, simulate } from '@leasehold/si
 
 /** A range of seeds, for one worker to run. */
 export interface SimulationPart {
-  /** `engine` for its own workload, a scenario of leases under leases such as `broken-families`, `objectives`, or a recipe. */
+  /** `engine` for its own workload, a scenario of leases under leases such as `broken-families`, `objectives`, `moves`, or a recipe. */
   readonly scenario: string
   readonly from: number
   readonly count: number
@@ -64,6 +64,10 @@ async function optionsOf(name: string): Promise<Omit<SimulationOptions, 'seed'>>
   if (name === 'sharding' || name === 'singleton') {
     const { scenario, singletonScenario } = await import('../../packages/sharding/test/simulation/scenario.js')
     return { workload: name === 'singleton' ? singletonScenario : scenario }
+  }
+  if (name === 'moves') {
+    const { moveScenario } = await import('../../testing/simulator/test/moves.js')
+    return { workload: moveScenario, faults: ambientFaults }
   }
   const { scenario } = await import(`../../packages/recipes/test/${name}/scenario.ts`)
   return { workload: scenario }

@@ -131,6 +131,10 @@ export class NodeProcess implements SimulatedProcess {
     return this.#simulation.shared
   }
 
+  get time(): VirtualTime {
+    return this.#simulation.time
+  }
+
   /** Adds what it does now, for the rules of the scenario. A loop without copies by spread: it runs after each step. */
   addActive(active: ActiveOf[]): void {
     const { owner } = this

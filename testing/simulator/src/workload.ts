@@ -1,5 +1,6 @@
 import type { HandOff, StoreLease } from '@leasehold/core'
 import type { SimulatedProcess as PublicProcess } from '../../../packages/testkit/src/simulation/simulated-process.js'
+import type { VirtualTime } from '../../../packages/testkit/src/time/virtual-time.js'
 import type { PlannedFault } from './planned-fault.js'
 import type { SeenBreak, SeenGrant } from './seen-grant.js'
 
@@ -12,6 +13,8 @@ export interface SimulatedProcess extends PublicProcess {
   createLease(name?: string, stretch?: number): StoreLease
   /** Shows something that this process does to the rules of its scenario, until the process ends. */
   show(activity: Activity): void
+  /** True time, for servers that a scenario adds. */
+  readonly time: VirtualTime
   /** The wall clock of its machine, in milliseconds since 1970: up to an hour wrong, and set while the process runs. */
   readonly wall: () => number
   /**
