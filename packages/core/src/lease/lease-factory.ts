@@ -20,6 +20,11 @@ export interface LeaseFactoryContext {
    * fails, the next call tries again.
    */
   share<S extends LeaseStore>(key: string, open: () => S | Promise<S>): Promise<S>
+  /**
+   * The store of the block at another path, for a store that is made of others. The provider closes it. Rejects as
+   * `LeaseProvider.getStore` does. Absent in a heartbeat thread.
+   */
+  storeAt?(configPath: string): Promise<LeaseStore>
 }
 
 /**

@@ -6,8 +6,10 @@ import type { RaisingStore } from './side.js'
 
 /**
  * A store for the time in which leases move from one store to another while processes are replaced: each lease is held in
- * both. First all processes use `from`. Then they are replaced by processes with `migrate(from, to)`, and these by processes
- * with `to` alone. At no time may processes with `from` alone and processes with `to` alone run together.
+ * both. First all processes use `from`. Then they are replaced by processes with `migrate(from, to)`. When the last old one
+ * is gone, `copyLeases` takes along the leases that nobody acquires. Then the processes are replaced by processes with `to`
+ * alone. At no time may processes with `from` alone and processes with `to` alone run together. All give the two stores in
+ * the same order.
  *
  * The holder excludes the holders of each store, and fencing tokens grow across both. An acquisition takes one round trip to
  * each store, one after the other, and in most cases a third one for the token; a heartbeat takes one to each, side by side.

@@ -22,7 +22,7 @@ import { plainRecord, recordOfBoth } from './record-of-both.js'
 import { type RaisingStore, Side } from './side.js'
 import { Turns } from './turns.js'
 
-const KIND = 'migrate'
+export const KIND = 'migrate'
 
 const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
 const NOT_GRANTED: AcquireOutcome = Object.freeze({ granted: false })

@@ -174,14 +174,8 @@ export class LeaseProvider implements AsyncDisposable {
     const what = `the store of '${configPath}'`
     const { lease, settings, recorder } = await this.#makeInTime(what, configPath, details, optionKeys)
     this.#checkOpen(details)
-    if (isStoreLease(lease)) {
-      const [clock, logger, random] = [this.#clock, this.#logger, this.#random]
-      return { store: lease.store, settings, clock, logger, random, recorder }
-    }
-    throw new LeaseConfigurationError(
-      `the lease-class of '${configPath}' makes leases without a store: name one of a provider, such as @leasehold/redis`,
-      details,
-    )
+    const [clock, logger, random] = [this.#clock, this.#logger, this.#random]
+    return { store: storeOf(lease, configPath, details), settings, clock, logger, random, recorder }
   }
 
   /**
@@ -209,7 +203,13 @@ export class LeaseProvider implements AsyncDisposable {
     return keptAlive(this.#timers, this.#inTime(made, what, lease))
   }
 
-  async #make(configPath: string, details: MadeFor, optionKeys: readonly string[]): Promise<Made> {
+  /** `outer`: the paths of the blocks whose stores are made of this one. */
+  async #make(
+    configPath: string,
+    details: MadeFor,
+    optionKeys: readonly string[],
+    outer: readonly string[] = [],
+  ): Promise<Made> {
     const { leaseName: name, owner } = details
     const block = readLeaseBlock(this.#config, configPath)
     const file = fileOfSetting(this.#config, configPath, 'lease-class')
@@ -221,7 +221,7 @@ export class LeaseProvider implements AsyncDisposable {
     const make: LeaseFactory = hasHeartbeatThread(block, configPath)
       ? (own, context) => this.#threaded.create(own, factory, this.#factories, file, context)
       : factory
-    const made: unknown = await this.#call(make, settings, configPath, details, recorder)
+    const made: unknown = await this.#call(make, settings, [...outer, configPath], details, recorder)
     const missing = missingMethods(made)
     if (missing.length === 0) return { lease: made as Lease, settings, recorder }
     const lacks = typeof made === 'object' && made !== null ? ` without ${missing.join(', ')}` : ''
@@ -242,10 +242,11 @@ export class LeaseProvider implements AsyncDisposable {
   async #call(
     factory: LeaseFactory,
     settings: LeaseSettings,
-    configPath: string,
+    paths: readonly string[],
     details: MadeFor,
     recorder: LeaseRecorder | undefined,
   ): Promise<unknown> {
+    const configPath = paths.at(-1) ?? ''
     try {
       return await factory(settings, {
         configPath,
@@ -254,6 +255,7 @@ export class LeaseProvider implements AsyncDisposable {
         random: this.#random,
         recorder,
         share: (key, open) => this.#share(key, open, details),
+        storeAt: async (path) => await this.#storeAt(path, details, paths),
       })
     } catch (error) {
       if (error instanceof LeaseError) throw error
@@ -261,6 +263,16 @@ export class LeaseProvider implements AsyncDisposable {
       const message = `the lease-class of '${configPath}' failed: ${reasonOf(error)}${place}`
       throw new LeaseUnavailableError(message, { ...details, cause: error })
     }
+  }
+
+  async #storeAt(path: string, details: MadeFor, outer: readonly string[]): Promise<LeaseStore> {
+    checkConfigPath(path, details)
+    if (outer.includes(path)) {
+      const message = `the store of '${path}' cannot be made of itself: give that block a lease-class of its own`
+      throw new LeaseConfigurationError(message, details)
+    }
+    const { lease } = await this.#make(path, details, [], outer)
+    return storeOf(lease, path, details)
   }
 
   /** Throws once the provider is closed, because nothing would close a store that is opened then. */
@@ -332,6 +344,14 @@ export class LeaseProvider implements AsyncDisposable {
       logSafely(this.#logger, 'warn', 'a lease or a store could not be closed in order', error)
     }
   }
+}
+
+function storeOf(lease: Lease, configPath: string, details: LeaseErrorDetails): LeaseStore {
+  if (isStoreLease(lease)) return lease.store
+  throw new LeaseConfigurationError(
+    `the lease-class of '${configPath}' makes leases without a store: name one of a provider, such as @leasehold/redis`,
+    details,
+  )
 }
 
 function checkConfigPath(path: unknown, details: LeaseErrorDetails): void {

@@ -26,4 +26,5 @@ const environmentNames: OptionNames<StoreLeaseEnvironment & LeaseFactoryContext>
   // Factories pass their context on.
   configPath: true,
   share: true,
+  storeAt: true,
 }
