@@ -102,7 +102,7 @@ async function turn(process: SimulatedProcess, world: World, lease: StoreLease, 
     const isHeld = await lease.acquire({ wait: random.pick([0, ttl / 4, ttl]), signal })
     if (isHeld) note(world, lease, stage)
   })
-  await sleep(ttl * random.magnitude(-4, -0.5))
+  await sleep(ttl * random.magnitude(-4, random.pick([-0.5, 0.5])))
   await expectLeaseErrors(() => lease.release())
   await sleep(ttl * random.magnitude(-5, -1))
 }
