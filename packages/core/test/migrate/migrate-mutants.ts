@@ -157,4 +157,12 @@ export const migrateMutants: readonly UnitMutant[] = [
     test: 'test/migrate/observed.test.ts',
     name: 'within a ttl',
   },
+  {
+    title: 'migrate: shared heartbeats go to one store',
+    file: 'src/migrate/migrating-store.ts',
+    find: 'this.#sides.map((side) => this.#renewedIn(side, grants, call))',
+    replace: 'this.#sides.map(() => this.#renewedIn(this.#from, grants, call))',
+    test: 'test/migrate/mixes.test.ts',
+    name: 'renews many at once in both stores',
+  },
 ]

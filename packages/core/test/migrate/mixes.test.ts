@@ -157,10 +157,16 @@ describe('a heartbeat that one store refuses', () => {
     for (const store of [from, to]) expect(['available', 'broken']).toContain((await store.read(NAME))?.state)
   })
 
-  it('renews many at once, and reports each refusal', async () => {
-    const { to, both } = await twoStores()
+  it('renews many at once in both stores, and reports each refusal', async () => {
+    const { clock, from, to, both } = await twoStores()
     const one = await granted(both, 'one')
     const other = await granted(both, 'other', { name: 'other' })
+    for (let round = 0; round < 3; round += 1) {
+      await clock.advance(TTL * 0.9)
+      expect(await both.renewMany?.([one, other], call)).toEqual([{ renewed: true }, { renewed: true }])
+    }
+    await clock.advance(TTL * 0.9)
+    for (const store of [from, to]) expect((await store.read('other'))?.state).toBe('leased')
     await to.break('other', { period: 0 })
     const [kept, ended] = (await both.renewMany?.([one, other], call)) ?? []
     expect(kept).toEqual({ renewed: true })
