@@ -13,6 +13,7 @@ export const floors: readonly (readonly Room[])[] = [
   [
     { folder: 'provider', content: '`LeaseProvider`: configuration blocks, loading of `lease-class`, shared stores' },
     { folder: 'memory', content: 'the store in memory' },
+    { folder: 'migrate', content: 'leases in two stores, while they move from one to the other' },
   ],
   [
     {

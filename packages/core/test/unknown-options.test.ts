@@ -14,6 +14,7 @@ import {
 } from '@leasehold/core'
 import { createSystemClock, leaseParts, withinTime } from '@leasehold/core/internal'
 import { LifeCycleStore } from '@leasehold/core/life-cycle'
+import { copyLeases } from '@leasehold/core/migrate'
 import { casStore, Fence } from '@leasehold/core/store'
 import { CasLeaseStore } from '@leasehold/core/store-kit'
 import { describe, expect, it } from 'vitest'
@@ -53,6 +54,7 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
     ['watchLease', 'intervall', 'interval', (o: object) => watchLease(store, 'job', o).next()],
     ['listLeases', 'singal', 'signal', (o: object) => listLeases(store, '', o).next()],
     ['MemoryLeaseStore', 'clok', 'clock', (o: object) => new MemoryLeaseStore(o)],
+    ['copyLeases', 'prefx', 'prefix', (o: object) => copyLeases(store, o)],
     ['casStore', 'maxTTL', 'maxTtl', (o: object) => casStore(new MapRegister(), o)],
     ['CasLeaseStore', 'minTTL', 'minTtl', (o: object) => new CasLeaseStore(new MapRegister(), o), 'casStore'],
     ['LifeCycleStore', 'isgone', 'isGone', (o: object) => new Store({ store: 'own', ...o })],
