@@ -1,7 +1,8 @@
 import { createLease, MemoryLeaseStore } from '@leasehold/core'
 import { expect, it } from 'vitest'
+import { copyIdleLeases } from './readme/copy-leases.js'
 import { migrateOnce } from './readme/migration.js'
-import { copyIdleLeases, openStore } from './readme/move.js'
+import { openStore } from './readme/move.js'
 
 it('the example of the README migrates once, and a second instance gets a message', async () => {
   const store = new MemoryLeaseStore()
