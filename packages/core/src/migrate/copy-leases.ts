@@ -8,6 +8,7 @@ import { KIND } from './migrating-store.js'
 /** How many leases are copied side by side. */
 const AT_ONCE = 16
 
+/** The leases to copy, and the settings with which each is held for a moment. */
 export interface CopyLeasesOptions extends Pick<CreateLeaseOptions, 'clock' | 'logger' | 'heartbeatTimeout'> {
   /** Only names that start with it; all names unless given. */
   readonly prefix?: string | undefined
