@@ -50,6 +50,7 @@ const long = [
   'packages/local/test/{thread-laws,threads,processes,self-fence}.test.ts',
   'packages/node-cron/test/processes.test.ts',
   'packages/recipes/test/*/{processes,simulation,thread-laws}.test.ts',
+  'packages/sharding/test/simulation/simulation.test.ts',
   'packages/recorder/test/stack.test.ts',
   'testing/simulator/test/*.test.ts',
   'examples/{accounts,agents,chat-room,cron,failover,fastify,hocon,http,jobs,nestjs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing}/test/**/*.test.ts',

@@ -24,3 +24,30 @@ async function generateCertificate(): Promise<{ key: string; cert: string }> {
   })
   return { key, cert }
 }
+
+/** A certificate of an authority, and the certificate of the authority itself. */
+export interface SignedCertificate {
+  readonly ca: string
+  readonly cert: string
+  readonly key: string
+}
+
+/** Certificates that a new authority has signed, for the given hosts: names, or IPv4 addresses. */
+export async function certificatesFor(...hosts: readonly string[]): Promise<SignedCertificate[]> {
+  const { generate } = await import('selfsigned')
+  const keys = { keyType: 'ec', algorithm: 'sha256' } as const
+  const authority = await generate([{ name: 'commonName', value: 'authority' }], {
+    ...keys,
+    extensions: [{ name: 'basicConstraints', cA: true, critical: true }],
+  })
+  const signed = hosts.map(async (host) => {
+    const altName = /^[\d.]+$/.test(host) ? ({ type: 7, ip: host } as const) : ({ type: 2, value: host } as const)
+    const { private: key, cert } = await generate([{ name: 'commonName', value: 'process' }], {
+      ...keys,
+      extensions: [{ name: 'subjectAltName', altNames: [altName] }],
+      ca: { key: authority.private, cert: authority.cert },
+    })
+    return { ca: authority.cert, cert, key }
+  })
+  return await Promise.all(signed)
+}

@@ -1,14 +1,12 @@
 import { type HttpTransport, type HttpTransportTls, httpTransport } from '@leasehold/sharding'
+import { certificatesFor, type SignedCertificate } from '@leasehold/testing'
 import { afterEach, describe, expect, test } from 'vitest'
 import { accepted, accepting, batchOf, event, forever, outcomeOf } from './support/batches.js'
-import { certificatesFor } from './support/certificates.js'
 
-const [own, peer, elsewhere] = certificatesFor('IP:127.0.0.1', 'IP:127.0.0.1', 'DNS:elsewhere.example') as [
-  HttpTransportTls,
-  HttpTransportTls,
-  HttpTransportTls,
-]
-const [stranger] = certificatesFor('IP:127.0.0.1') as [HttpTransportTls]
+type Three = [SignedCertificate, SignedCertificate, SignedCertificate]
+
+const [own, peer, elsewhere] = (await certificatesFor('127.0.0.1', '127.0.0.1', 'elsewhere.example')) as Three
+const [stranger] = (await certificatesFor('127.0.0.1')) as [SignedCertificate]
 
 const opened: HttpTransport[] = []
 

@@ -1,4 +1,4 @@
-import { LeaseLostError, type Logger } from '@leasehold/core'
+import { LeaseLostError } from '@leasehold/core'
 import { VirtualClock, VirtualTime } from '@leasehold/testkit'
 import type { AnyActorLogic } from 'xstate'
 import { Dispatcher } from '../../src/dispatcher.js'
@@ -22,7 +22,7 @@ export interface FleetOptions {
 }
 
 /** A directory that a test writes. */
-export class TestDirectory implements ShardDirectory {
+class TestDirectory implements ShardDirectory {
   readonly addresses = new Map<number, string>()
   refreshes = 0
   readonly #listeners = new Set<() => void>()
@@ -196,5 +196,3 @@ export class Fleet {
     throw new Error(`not settled within ${longest} ms`)
   }
 }
-
-export const quiet: Logger = { debug() {}, info() {}, warn() {}, error() {} }
