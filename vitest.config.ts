@@ -106,11 +106,12 @@ export default defineConfig({
       },
       {
         extends: true,
+        // Most of the time, they wait for processes and for leases to expire.
         test: {
           name: 'long',
           include: long,
           globalSetup: 'packages/cli/test/support/built-program.ts',
-          maxWorkers: 3,
+          maxWorkers: 4,
           sequence: { groupOrder: 2 },
         },
       },
