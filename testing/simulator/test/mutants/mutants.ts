@@ -168,7 +168,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'a token is not larger than the last',
-    edits: [{ file: 'cas/next-token.ts', find: 'record.fencingToken + 1n', replace: 'record.fencingToken' }],
+    edits: [{ file: 'cas/next-token.ts', find: '[record.fencingToken + 1n', replace: '[record.fencingToken' }],
     caughtBy: { check: ['fencing-token'] },
   },
   {
