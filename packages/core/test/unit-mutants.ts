@@ -69,8 +69,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'engine: a holder whose owner was removed from the record does not free the name',
     file: 'src/engine/from-held.ts',
-    find: "const isLeft = reason === 'taken' && holder?.grantId === state.grant.grantId",
-    replace: 'const isLeft = false',
+    find: "const isOwn = reason === 'taken' && holder?.grantId === state.grant.grantId",
+    replace: 'const isOwn = false',
     test: 'test/engine/from-held.test.ts',
     name: 'because another program removed its owner ends the lease, and frees the name',
   },
