@@ -2,7 +2,7 @@ import type { Clock } from '@leasehold/core'
 
 /** Something that has work to do. */
 export interface Task {
-  /** Does at most so many steps. Returns how many it did. It must not throw. */
+  /** Does `most` steps at most, and returns how many it did. It must not throw. */
   step(most: number): number
 }
 

@@ -117,7 +117,7 @@ export class EntityHost implements Task {
     return this.#open.size > 0 && this.#hasChildren
   }
 
-  /** Whether nothing of it would be lost if it were stopped now, but its snapshot. */
+  /** Whether it can be stopped now: it has nothing to do, and no timer and no child actor that would be lost. */
   get isIdle(): boolean {
     return this.isAtRest && this.#clock.pending === 0 && !this.#hasChildren
   }
@@ -329,7 +329,7 @@ export class EntityHost implements Task {
     for (const { incoming, outcome } of this.#answers.splice(0)) incoming.answer?.(outcome)
   }
 
-  /** Without a state, an entity in its final state is forgotten: the next message starts it anew. */
+  /** Without a state, an entity that has reached its final state is forgotten. The next message starts it again from the beginning. */
   #forget(): void {
     this.#stopActor()
     this.#phase = 'new'

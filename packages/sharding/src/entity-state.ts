@@ -37,3 +37,15 @@ export interface EntityState {
   /** Ends what the state opened itself. */
   close?(): Promise<void>
 }
+
+/** Closes the part of a state that a region has used. A state that cannot be closed costs an error, and nothing else. */
+export async function closeState(
+  state: EntityState | undefined,
+  report: (error: unknown, what: string) => void,
+): Promise<void> {
+  try {
+    await state?.close?.()
+  } catch (error) {
+    report(error, 'the state could not be closed')
+  }
+}

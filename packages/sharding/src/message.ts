@@ -25,8 +25,6 @@ export interface EventMessage {
    * that comes late cannot be handled after later ones. Absent where the sender does not know the session yet.
    */
   readonly session?: string
-  /** How often the message was sent to another address, because the shard had moved. */
-  readonly hops: number
 }
 
 /** What became of an event with a `question`. */

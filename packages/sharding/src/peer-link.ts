@@ -194,6 +194,5 @@ function toMessage({ shard, entity, event, id, question, wantsReply }: Outgoing,
     ...(question === undefined ? {} : { question }),
     ...(wantsReply ? { wantsReply } : {}),
     ...(queue.session === undefined ? {} : { session: queue.session }),
-    hops: queue.hops,
   }
 }

@@ -100,7 +100,6 @@ export class RegionCore {
       onDropped,
       onClosed: ({ shard }) => this.#router.onLocalShard(shard),
     }
-    this.#scheduleSweep()
   }
 
   /** The number of entities that run here. */
@@ -131,6 +130,7 @@ export class RegionCore {
   /** Begins to take messages of other processes. Rejects if the address of the transport cannot be used. */
   async listen(): Promise<void> {
     await this.#options.transport.listen(this.#options.name, (batch) => this.#onBatch(batch))
+    if (this.#state === 'open') this.#scheduleSweep()
   }
 
   /**

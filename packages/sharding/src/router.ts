@@ -10,8 +10,11 @@ import type { ShardHost } from './shard-host.js'
 import { ShardQueue } from './shard-queue.js'
 import type { Transport } from './transport.js'
 
-/** After so many addresses, messages wait until the directory has changed. */
+/** How many addresses a message is sent to. Then it waits until the directory has changed. */
 const MOST_HOPS = 3
+
+/** With this number of ways, those that are not in use are forgotten: processes that have ended do not come back. */
+const MOST_LINKS = 1_000
 
 /** The time between two looks for messages whose time is over, in milliseconds. */
 const SWEEP_INTERVAL = 250
@@ -276,9 +279,18 @@ export class Router {
           onOutage(error, address)
         },
       })
+      if (this.#links.size >= MOST_LINKS) this.#forgetLinks()
       this.#links.set(address, link)
     }
     return link
+  }
+
+  #forgetLinks(): void {
+    for (const [address, link] of this.#links) {
+      if (!link.isIdle) continue
+      link.close()
+      this.#links.delete(address)
+    }
   }
 
   #onSent(queue: ShardQueue, sent: readonly SentMessage[], isUnknown: boolean): void {

@@ -16,7 +16,7 @@ export class ShardQueue {
   session: string | undefined
   /** How often the messages were sent on since the directory has changed. */
   hops = 0
-  readonly #waiting: Outgoing[] = []
+  #waiting: Outgoing[] = []
   /** The messages in the batch under way. */
   #sending: readonly Outgoing[] = []
   /** Taken, and to be repeated until they are confirmed. */
@@ -70,7 +70,7 @@ export class ShardQueue {
   /** The batch has ended. The messages that are to be sent again come before all others. */
   endSending(again: readonly Outgoing[]): void {
     this.#sending = []
-    this.#waiting.unshift(...again)
+    this.#putFirst(again)
     if (this.#hasLost) this.leave()
   }
 
@@ -100,7 +100,7 @@ export class ShardQueue {
 
   /** Puts the unconfirmed messages in front of all others. */
   repeat(): void {
-    this.#waiting.unshift(...this.#unconfirmed)
+    this.#putFirst(this.#unconfirmed)
     this.#unconfirmed.clear()
   }
 
@@ -117,10 +117,14 @@ export class ShardQueue {
     const isOver = (message: Outgoing): boolean => message.isSettled || message.giveUpAt <= now
     const expired = [...this.#waiting, ...this.#unconfirmed].filter(isOver)
     if (expired.length === 0) return []
-    const kept = this.#waiting.filter((message) => !isOver(message))
-    this.#waiting.splice(0, this.#waiting.length, ...kept)
+    this.#waiting = this.#waiting.filter((message) => !isOver(message))
     for (const message of expired) this.#unconfirmed.delete(message)
     return expired
+  }
+
+  /** Not by `unshift`: there may be more messages than a function can have arguments. */
+  #putFirst(messages: Iterable<Outgoing>): void {
+    this.#waiting = [...messages, ...this.#waiting]
   }
 
   isUnderWay(message: Outgoing): boolean {

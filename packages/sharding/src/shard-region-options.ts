@@ -24,7 +24,7 @@ export interface EntityOptions<Logic extends AnyActorLogic = AnyActorLogic> {
   readonly entity: Logic
   /** Carries messages to the other processes. */
   readonly transport: Transport
-  /** Keeps the snapshots of the entities. Without it, an entity begins anew when it was passivated or its shard has moved. */
+  /** Keeps the snapshots of the entities. Without it, an entity starts with an empty state after its shard has moved. */
   readonly state?: EntityState | undefined
   /** The version of the snapshots that the entity makes, a whole number; 1 unless given. */
   readonly version?: number | undefined

@@ -5,7 +5,7 @@ import { type AssignedPartition, PartitionGroup, type RecipeEvents } from '@leas
 import { leaseOptionsOf, OuterRecipe } from '@leasehold/recipes/internal'
 import type { AnyActorLogic, EventFromLogic } from 'xstate'
 import { Dispatcher } from './dispatcher.js'
-import type { EntityState } from './entity-state.js'
+import { closeState, type EntityState } from './entity-state.js'
 import { GroupDirectory } from './group-directory.js'
 import { type AskOptions, RegionCore, type TellOptions, type TellOutcome } from './region-core.js'
 import { checkRegionOptions, type ShardRegionOptions } from './shard-region-options.js'
@@ -32,7 +32,7 @@ export interface ShardRegionEvents extends RecipeEvents {
  * Not guaranteed: that an effect outside of the entity, such as a request to another service, happens once. Timers of an
  * entity, and the actors that it has invoked, end when its shard moves.
  *
- * What is sent must be what JSON can carry, also to an entity of this process, which gets a copy.
+ * Events and answers must be what JSON can carry. An entity in the same process gets a copy, too.
  */
 export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends OuterRecipe<ShardRegionEvents> {
   readonly #name: string
@@ -166,12 +166,9 @@ export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends Ou
     await this.#listening?.catch(() => {})
     await this.#group.stop({ timeout }).catch((error) => this.report(error, 'the group could not be stopped'))
     this.#directory.close()
-    try {
-      await this.#core.close(Math.min(timeout, this.#closeTimeout))
-      await this.#state?.close?.()
-    } catch (error) {
-      this.report(error, 'the transport or the state could not be closed')
-    }
+    const left = Math.min(timeout, this.#closeTimeout)
+    await this.#core.close(left).catch((error) => this.report(error, 'the transport could not be closed'))
+    await closeState(this.#state, this.report)
   }
 
   async #begin(): Promise<void> {

@@ -6,7 +6,7 @@ import { leaseOptionsOf, OuterRecipe } from '@leasehold/recipes/internal'
 import type { AnyActorLogic, EventFromLogic } from 'xstate'
 import { Dispatcher } from './dispatcher.js'
 import { ElectionDirectory, SINGLETON_SHARD } from './election-directory.js'
-import type { EntityState } from './entity-state.js'
+import { closeState, type EntityState } from './entity-state.js'
 import { type AskOptions, RegionCore, type TellOptions, type TellOutcome } from './region-core.js'
 import { canTransfer, checkSingletonOptions, electionOptionsOf, type SingletonOptions } from './singleton-options.js'
 
@@ -133,11 +133,11 @@ export class Singleton<Logic extends AnyActorLogic = AnyActorLogic> extends Oute
     await stopped({ timeout, ...(canTransfer(this.#store, this.#options) ? { transfer: 'best' } : {}) })
     const left = Math.max(0, endsAt - this.clock.now())
     await this.#core.close(left).catch((error) => this.report(error, 'the transport could not be closed'))
-    // What was left of the actor has ended now, and its lease is released.
+    // The core has ended the actor: its lease can be released.
     await stopped({ timeout: this.#closeTimeout })
     this.#directory.close()
-    await this.#observer.stop()
-    await this.#state?.close?.()
+    await this.#observer.stop().catch((error) => this.report(error, 'the election could not be left'))
+    await closeState(this.#state, this.report)
   }
 
   async #begin(): Promise<void> {

@@ -26,6 +26,41 @@ describe('a region of several processes', () => {
     await region.stop()
   })
 
+  it('stops although neither the transport nor the state can be closed, and reports both', async () => {
+    const clock = new VirtualClock()
+    const kept = memoryState()
+    const transport = memoryTransport({ address: 'one', network: new MemoryNetwork({ clock, random: () => 0.5 }) })
+    const region = new ShardRegion(new MemoryLeaseStore({ clock }), {
+      name: 'ledgers',
+      shards: 2,
+      entity: ledger(),
+      clock,
+      random: () => 0.5,
+      transport: {
+        address: 'one',
+        listen: (...asked) => transport.listen(...asked),
+        send: (...asked) => transport.send(...asked),
+        close: () => Promise.reject(new Error('the socket is gone')),
+      },
+      state: {
+        load: (...asked) => kept.load(...asked),
+        save: (...asked) => kept.save(...asked),
+        close: () => Promise.reject(new Error('the disk is gone')),
+      },
+      ...heartbeats,
+    })
+    const errors: string[] = []
+    region.on('error', (error) => errors.push(String(error)))
+    await region.start()
+    let isStopped = false
+    void region.stop().then(() => {
+      isStopped = true
+    })
+    // A listing of the store takes turns of the event loop, which virtual time would not wait for.
+    expect(await clock.time.advanceUntil(() => isStopped, 60_000)).toBe(true)
+    expect(errors).toEqual(['Error: the socket is gone', 'Error: the disk is gone'])
+  })
+
   it('goes on when a process is killed, within the ttl, and loses nothing that was confirmed', async () => {
     const region = testRegion({ entity: ledger(), state: memoryState(), deliver: 'at-least-once', ...heartbeats })
     await region.start()

@@ -12,7 +12,7 @@ const TTL = 10_000
 
 type Event = { readonly type: string; readonly entry?: string; readonly reply?: (answer: unknown) => void }
 
-/** Several processes with one singleton, in virtual time: it keeps what it was told. */
+/** Several processes with one singleton, in virtual time. Its actor keeps a list of the events that it got. */
 function createFleet({ state }: { readonly state?: EntityState } = {}) {
   const time = new VirtualTime()
   const clock = new VirtualClock({ time })
@@ -104,6 +104,20 @@ describe('a singleton', () => {
     expect(new Set(handled.map(({ process }) => process))).toEqual(new Set(['one']))
     expect([one.isHere, two.isHere, sender.isHere]).toEqual([true, false, false])
     await stop('two', 'sender', 'one')
+  })
+
+  it('stops although its state cannot be closed, and reports it', async () => {
+    const kept = memoryState()
+    const state: EntityState = {
+      load: (...asked) => kept.load(...asked),
+      save: (...asked) => kept.save(...asked),
+      close: () => Promise.reject(new Error('the disk is gone')),
+    }
+    const { join, stop, errors } = createFleet({ state })
+    const one = await join('one')
+    await stop('one')
+    expect(errors).toEqual(['one: Error: the disk is gone'])
+    expect(one.closed.aborted).toBe(true)
   })
 
   it('runs from the beginning of a term, without an event', async () => {

@@ -26,9 +26,9 @@ export interface CopiedLeases {
 
 /**
  * Copies the leases that nobody holds, with their fencing tokens and metadata: acquires each in both stores, and releases it.
- * Leases that are acquired are copied anyway. Run it once, when all processes use `migrate(from, to)` and before the first
- * one uses `to` alone: otherwise the token of a lease that nobody acquired in between begins anew in `to`, and its metadata is
- * lost. It can be repeated, and run beside holders.
+ * Leases that are acquired are copied anyway. Run it once, when all processes use `migrate(from, to)`, and before the first
+ * one uses `to` alone. A lease that is not copied loses its metadata in `to`, and its fencing tokens start again from the numbers
+ * of `to`. It can be repeated, and run beside holders.
  *
  * Rejects with a `LeaseConfigurationError` if the store is not one of `migrate`, or cannot list names and none are given, and
  * with the error of the first lease that could not be copied.

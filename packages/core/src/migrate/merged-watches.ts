@@ -7,8 +7,8 @@ export interface MergedWatch<K, T> {
 }
 
 /**
- * The values of several watches in one. Of those that come between two calls of `next`, the last of each watch counts. Ends
- * when one of them ends, or with the signal `closed`; rejects when one of them fails. Leaves none behind.
+ * Merges several watches into one. If a watch yields several values between two calls of `next`, only its last one is passed on.
+ * Ends when one watch ends, or when `closed` aborts. Rejects when one watch fails. No watch stays open afterwards.
  */
 export async function* mergedWatches<K, T>(
   watches: readonly MergedWatch<K, T>[],

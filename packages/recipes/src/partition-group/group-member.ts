@@ -76,7 +76,7 @@ export function groupMember({ owner, metadata, partitions, isLeaving, share }: S
   return { owner, metadata, partitions, held, draining, claimed, isLeaving }
 }
 
-/** Throws a `LeaseConfigurationError` unless a record has room for the metadata beside the share of so many partitions. */
+/** Throws a `LeaseConfigurationError` if a record has no room for both the metadata and the share of a member. */
 export function checkMemberMetadata(
   metadata: unknown,
   partitions: number,

@@ -45,9 +45,9 @@ export interface PartitionGroupOptions extends StartedRecipeOptions {
   /** The time between two rounds, in milliseconds: in each, the worker looks at the group. The heartbeat interval unless given. */
   readonly rebalanceInterval?: number | undefined
   /**
-   * What this worker shows of itself to everyone who reads the members, such as its address. A function is called in each
-   * round, and must return the metadata at once. If it throws, or returns what has no room, that is an `error` event, and the
-   * worker goes on showing the last ones.
+   * Shown to everyone who reads the members of the group, such as the address of this worker. A function is called in each round,
+   * and must return the metadata at once. If it throws, or if there is no room for what it returns, the group emits an `error`
+   * and still shows the last metadata.
    */
   readonly metadata?: MemberMetadata | undefined
 }
@@ -68,7 +68,7 @@ const optionNames: OptionNames<PartitionGroupOptions> = {
   metadata: true,
 }
 
-/** Grants of so many milliseconds are shown by one write. */
+/** How long a grant waits for others before the record shows it, in milliseconds: one write then shows them all. */
 const SHOW_PAUSE = 20
 
 /** The most requests to the store that one group has under way, and the most claims that wait. */

@@ -81,7 +81,7 @@ function isMessage(value: unknown, shards: number): boolean {
 }
 
 function isEvent(message: Partial<EventMessage>, shards: number): boolean {
-  const { shard, entity, event, id, question, wantsReply, session, hops } = message
+  const { shard, entity, event, id, question, wantsReply, session } = message
   return (
     isCount(shard) &&
     shard < shards &&
@@ -90,8 +90,7 @@ function isEvent(message: Partial<EventMessage>, shards: number): boolean {
     isTextOrAbsent(id) &&
     (question === undefined || isCount(question)) &&
     (wantsReply === undefined || typeof wantsReply === 'boolean') &&
-    isTextOrAbsent(session) &&
-    isCount(hops)
+    isTextOrAbsent(session)
   )
 }
 

@@ -33,8 +33,8 @@ const MAX_BYTES = 1024 * 1024
 const TIMEOUT = 10_000
 
 /**
- * What all states share: the check of what they are given, the time limit, and the errors. An adapter reads and writes the
- * text of an entity under its token, by the guard of its store, which throws a `LeaseLostError` for an older token.
+ * The part that all states have in common: it checks the arguments, limits the time, and makes the errors. An adapter reads and
+ * writes the text of an entity through the guard of its store, which throws a `LeaseLostError` for an older token.
  */
 export abstract class FencedState implements EntityState {
   /** Of the store, for errors. */

@@ -99,7 +99,7 @@ interface Access {
   readonly text: string | undefined
 }
 
-/** The rows of entities. What is asked for at the same time shares transactions. */
+/** The rows of entities. Requests that come at the same time share transactions. */
 class EntityRows {
   readonly #adapter: ClientAdapter
   readonly #guard: PostgresGuard

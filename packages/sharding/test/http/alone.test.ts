@@ -18,7 +18,7 @@ import { httpTransport } from '@leasehold/sharding'
 const hold = setInterval(() => {}, 60_000)
 const transport = httpTransport({ address: 'http://127.0.0.1:0' })
 const sender = { owner: 'a', address: 'http://127.0.0.1:1' }
-const messages = [{ kind: 'event', shard: 0, entity: 'a', event: 1, hops: 0 }]
+const messages = [{ kind: 'event', shard: 0, entity: 'a', event: 1 }]
 const batch = { protocol: 1, region: 'accounts', shards: 1, sender, run: 'run', sequence: 1, messages }
 await transport.listen('accounts', async () => [{ outcome: 'accepted' }])
 console.log((await transport.send(transport.address, batch, AbortSignal.timeout(10_000)))[0].outcome)

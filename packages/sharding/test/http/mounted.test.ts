@@ -171,7 +171,6 @@ describe('whatever is sent', () => {
     ['a question that is none', withMessage({ ...event('a'), question: 'x' })],
     ['wantsReply that is no flag', withMessage({ ...event('a'), wantsReply: 1 })],
     ['a session that is none', withMessage({ ...event('a'), session: {} })],
-    ['no hops', withMessage({ ...event('a'), hops: undefined })],
     ['an answer without an outcome', withMessage(answer)],
     ['an answer with another outcome', withMessage({ ...answer, outcome: { type: 'lost', reason: 'x' } })],
     ['an answer without a reason', withMessage({ ...answer, outcome: { type: 'unknown' } })],

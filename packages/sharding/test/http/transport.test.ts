@@ -42,7 +42,6 @@ describe('between two processes', () => {
         question: 7,
         wantsReply: true,
         session: 'grant-1',
-        hops: 2,
       },
       { kind: 'answer', question: 3, outcome: { type: 'answered', answer: { balance: 4 } } },
       { kind: 'answer', question: 4, outcome: { type: 'not-delivered', reason: 'full', again: 'grant-1' } },

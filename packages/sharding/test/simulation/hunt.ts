@@ -1,7 +1,7 @@
 import { SimulationError, simulate } from '@leasehold/simulator'
 import { scenario } from './scenario.js'
 
-/** Within so many schedules a bug has to be found. */
+/** How many schedules are tried to find a bug. */
 const SCHEDULES = 1_000
 
 // A bug can leave unhandled rejections behind.

@@ -28,7 +28,7 @@ export class Fleet {
   epochs = 0
   /** The epoch that handled the last event, by entity. */
   readonly lastEpoch = new Map<string, number>()
-  /** The numbers that a sender was told are saved, by entity and sender. */
+  /** The numbers whose saves were confirmed, by entity and sender. */
   readonly confirmed = new Map<string, Set<number>>()
   lastConfirmed = 0
   fault: string | undefined

@@ -49,7 +49,7 @@ describePostgres('postgresState on a server', () => {
     return pool
   }
 
-  /** Resolves when so many transactions wait for a lock. */
+  /** Resolves when this number of transactions wait for a lock. */
   async function waiting(count: number): Promise<void> {
     await eventually(`${count} transactions wait`, async () => {
       const sql = "select count(*)::int as count from pg_stat_activity where wait_event_type = 'Lock'"

@@ -5,7 +5,7 @@ export const forever = new AbortController().signal
 export const accepted: Receipt = { outcome: 'accepted' }
 
 export function event(entity: string, content: EventMessage['event'] = { type: 'ping' }): EventMessage {
-  return { kind: 'event', shard: 0, entity, event: content, hops: 0 }
+  return { kind: 'event', shard: 0, entity, event: content }
 }
 
 export function batchOf(messages: Batch['messages'], region = 'accounts'): Batch {
