@@ -179,9 +179,17 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'is not taken in a later session of the shard',
   },
   {
+    title: 'a state that cannot be closed ends the stop of its region',
+    file: 'src/entity-state.ts',
+    find: "    report(error, 'the state could not be closed')",
+    replace: '    throw error',
+    test: 'test/region.test.ts',
+    name: 'neither the transport nor the state can be closed',
+  },
+  {
     title: 'what is sent again comes after later messages',
     file: 'src/shard-queue.ts',
-    find: 'this.#waiting.unshift(...again)',
+    find: 'this.#putFirst(again)',
     replace: 'this.#waiting.push(...again)',
     test: 'test/moves.test.ts',
     name: 'sent again for the others, before all later ones',
@@ -189,7 +197,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'unconfirmed messages are forgotten when the session changes',
     file: 'src/shard-queue.ts',
-    find: 'this.#waiting.unshift(...this.#unconfirmed)',
+    find: 'this.#putFirst(this.#unconfirmed)',
     replace: '',
     test: 'test/moves.test.ts',
     name: 'repeats what is not confirmed when the session',

@@ -72,7 +72,7 @@ export const mutants: readonly RegionMutant[] = [
     edits: [
       {
         file: 'shard-queue.ts',
-        find: 'this.#waiting.unshift(...again)',
+        find: 'this.#putFirst(again)',
         replace: 'this.#waiting.push(...again)',
       },
     ],
@@ -83,7 +83,7 @@ export const mutants: readonly RegionMutant[] = [
     edits: [
       {
         file: 'shard-queue.ts',
-        find: 'this.#waiting.unshift(...this.#unconfirmed)',
+        find: 'this.#putFirst(this.#unconfirmed)',
         replace: 'this.#waiting.push(...this.#unconfirmed)',
       },
     ],
