@@ -28,6 +28,17 @@ function isFree(file: number): boolean {
   return true
 }
 
+/** A store, and the database in which it keeps its leases. */
+function openDatabaseAndStore() {
+  const folder = new LeaseFolder({ folder: temporaryFolder() })
+  const clock = new VirtualClock()
+  const boot = bootOf({ clock }, folder.path)
+  const database = new LeaseDatabase(folder, boot, 2_000)
+  onTestFinished(() => database.entries.close())
+  const store = openStore({ folder: folder.path, clock })
+  return { clock, boot, database, store }
+}
+
 describe('fencing tokens', () => {
   it('grow over release, expiry, break and change', async () => {
     const clock = new VirtualClock()
@@ -73,12 +84,7 @@ describe('fencing tokens', () => {
   })
 
   it('grow over the retirement of names, and a name that is still in use is kept', async () => {
-    const folder = new LeaseFolder({ folder: temporaryFolder() })
-    const clock = new VirtualClock()
-    const boot = bootOf({ clock }, folder.path)
-    const database = new LeaseDatabase(folder, boot, 2_000)
-    onTestFinished(() => database.entries.close())
-    const store = openStore({ folder: folder.path, clock })
+    const { clock, boot, database, store } = openDatabaseAndStore()
     const tokens = new Map<string, bigint>()
     const ttls = { released: TTL, expired: TTL, 'with metadata': TTL, awaited: TTL, held: Number.POSITIVE_INFINITY }
     // Its holder may still ask for it.
@@ -179,12 +185,7 @@ describe('a raised token', () => {
   })
 
   it('is kept when the log is rewritten, as that of a holder and as that of a name that is over', async () => {
-    const folder = new LeaseFolder({ folder: temporaryFolder() })
-    const clock = new VirtualClock()
-    const boot = bootOf({ clock }, folder.path)
-    const database = new LeaseDatabase(folder, boot, 2_000)
-    onTestFinished(() => database.entries.close())
-    const store = openStore({ folder: folder.path, clock })
+    const { clock, boot, database, store } = openDatabaseAndStore()
     const raised = new Map<string, bigint>()
     for (const [name, ttl] of Object.entries({ over: TTL, held: Number.POSITIVE_INFINITY })) {
       const grant = await granted(claim(store, name, { name, ttl }))
