@@ -17,6 +17,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   fastify: ['core', 'recipes'],
   // Providers and the test kit are for the entries of their names only.
   sharding: ['core', 'recipes', 'local', 'postgres', 'redis', 'testkit'],
+  ui: ['core', 'recipes'],
   codemod: [],
 }
 
