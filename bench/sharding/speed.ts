@@ -25,6 +25,9 @@ const PROCESSES = 6
 /** The resident memory of all processes of the fleet together, in bytes. */
 const MEMORY_GOAL = 1024 ** 3
 
+/** The heap of each of them for old objects, in MiB: as for a container of about 200 MiB. */
+const HEAP = 100
+
 /** The time after which an entity of the million is passivated, in milliseconds. */
 const PASSIVATE_AFTER = 2_000
 
@@ -36,11 +39,16 @@ export async function runSpeed(): Promise<void> {
 }
 
 /** Processes that share all shards. */
-async function fleet(server: Server, name: string, owners: readonly string[], task: Partial<MemberTask> = {}) {
+async function fleet(
+  server: Server,
+  name: string,
+  owners: readonly string[],
+  { task = {}, heap }: { readonly task?: Partial<MemberTask>; readonly heap?: number } = {},
+) {
   const members: Child<Member>[] = []
   for (const owner of owners) {
     const whole: MemberTask = { url: server.url, name, owner, shards: SHARDS, hasState: false, ...task }
-    const member: Child<Member> = await Child.start(program, openMember, whole)
+    const member: Child<Member> = await Child.start(program, openMember, whole, heap === undefined ? {} : { heap })
     await member.ask('start')
     members.push(member)
   }
@@ -112,7 +120,10 @@ async function remoteIds(member: Child<Member>): Promise<readonly string[]> {
 
 async function memory(server: Server): Promise<NumberReport> {
   const owners = Array.from({ length: PROCESSES }, (_, place) => `member-${place}`)
-  const members = await fleet(server, 'memory', owners, { hasState: true, passivateAfter: PASSIVATE_AFTER })
+  const members = await fleet(server, 'memory', owners, {
+    task: { hasState: true, passivateAfter: PASSIVATE_AFTER },
+    heap: HEAP,
+  })
   const sum = async (method: 'resident' | 'entities'): Promise<number> =>
     (await Promise.all(members.map((member) => member.ask(method)))).reduce((a, b) => a + b, 0)
   const before = await sum('resident')
@@ -134,6 +145,8 @@ async function memory(server: Server): Promise<NumberReport> {
   await sleep(2 * PASSIVATE_AFTER)
   const after = await sum('resident')
   const left = await sum('entities')
+  const heaps = await Promise.all(members.map((member) => member.ask('memory')))
+  const used = heaps.reduce((bytes, { heap }) => bytes + heap, 0)
   await Promise.all(members.map((member) => member.kill()))
   const answered = speeds.reduce((count, { outcomes }) => count + (outcomes.answered ?? 0), 0)
   const mebibytes = (bytes: number): string => `${shown(bytes / 1024 ** 2)} MiB`
@@ -141,7 +154,8 @@ async function memory(server: Server): Promise<NumberReport> {
     title: `${shown(ENTITIES)} entities in ${PROCESSES} processes`,
     body: [
       `Each entity got a message, was saved in Redis, and was passivated ${PASSIVATE_AFTER / 1_000} s later. ${shown(answered)} answers`,
-      `came in ${shown(time / 1_000)} s. The resident memory of the six processes together, without Redis:`,
+      `came in ${shown(time / 1_000)} s. Each process has a heap of ${HEAP} MiB (\`--max-old-space-size=${HEAP}\`). The resident memory of`,
+      `the six together, without Redis. At the end, ${mebibytes(used)} of their heaps are in use.`,
       '',
       table('when | memory | entities that run', [
         ['before', mebibytes(before), '0'],

@@ -22,7 +22,8 @@ export class Fleet {
 
   /** Resolves when all of them answer. */
   static async start(task: HolderTask, processes: number, packages?: string): Promise<Fleet> {
-    const start = (): Promise<Child<Holder>> => Child.start(program, openHolder, task, packages)
+    const start = (): Promise<Child<Holder>> =>
+      Child.start(program, openHolder, task, packages === undefined ? {} : { packages })
     return new Fleet(await Promise.all(Array.from({ length: processes }, start)))
   }
 
