@@ -28,6 +28,7 @@ const servers = [
   'packages/{nestjs,node-cron,opentelemetry}/test/redis.test.ts',
   'packages/recipes/test/servers/*.test.ts',
   'packages/sharding/test/bank/*.test.ts',
+  'packages/sharding/test/singleton/processes.test.ts',
   'packages/sharding/test/states/{postgres,redis}-*.test.ts',
   'packages/opentelemetry/test/prometheus/*.test.ts',
   'examples/{azure-blob,consul,container-migration,etcd,kubernetes,postgres}/test/**/*.test.ts',
