@@ -1,0 +1,25 @@
+// @ts-check
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { createFleet } from './fleet.js'
+
+it('runs each time of the job once, although two processes are there', async () => {
+  const { time, saved, start } = createFleet()
+  const fleet = [start('anna'), start('berta')]
+  await time.advance(60_000)
+  const reports = saved.map(({ text }) => text)
+  assert.equal(new Set(reports).size, reports.length, 'a report was written twice')
+  assert.ok(reports.length >= 11, `${reports.length} reports in a minute`)
+  await Promise.all([...fleet.map((process) => process.stop()), time.advance(10_000)])
+})
+
+it('the job goes on after a process was killed', async () => {
+  const { time, saved, start } = createFleet()
+  const anna = start('anna')
+  const berta = start('berta')
+  await time.advance(20_000)
+  anna.kill()
+  await time.advance(60_000)
+  assert.equal(saved.at(-1)?.owner, 'berta')
+  await Promise.all([berta.stop(), time.advance(10_000)])
+})
