@@ -40,6 +40,14 @@ export function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'))
 }
 
+/** The package that `npm create leasehold` looks for: npm wants a name without a scope. */
+const WITHOUT_SCOPE = 'create-leasehold'
+
+/** The name of the package in the folder `id`. */
+export function nameOfPackage(id: string): string {
+  return id === WITHOUT_SCOPE ? id : `@leasehold/${id}`
+}
+
 /** The published packages, sorted by name. */
 export function packages(): Workspace[] {
   return workspacesIn('packages')

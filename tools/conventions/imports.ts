@@ -3,7 +3,12 @@ import ts from 'typescript'
 
 /** The packages that a source file imports, also for types only; without the modules of Node. */
 export function importedPackages(file: string): string[] {
-  const { importedFiles } = ts.preProcessFile(readFileSync(file, 'utf8'), true, true)
+  return packagesImportedBy(readFileSync(file, 'utf8'))
+}
+
+/** As `importedPackages`, for the text of a source file. */
+export function packagesImportedBy(text: string): string[] {
+  const { importedFiles } = ts.preProcessFile(text, true, true)
   return importedFiles
     .map(({ fileName }) => fileName)
     .filter(isPackage)

@@ -19,6 +19,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   sharding: ['core', 'recipes', 'local', 'postgres', 'redis', 'testkit'],
   ui: ['core', 'recipes'],
   codemod: [],
+  'create-leasehold': [],
 }
 
 const PROVIDER = ['core']

@@ -34,7 +34,7 @@ it.each(['README.md', 'docs/README.md'])('%s links every guide', (page) => {
 
 it('the README of the repository lists every package', () => {
   const ids = packages().map(({ id }) => id)
-  expect(namesIn('README.md', /^\| \[@leasehold\/([\w-]+)\]/gm)).toEqual(ids)
+  expect(namesIn('README.md', /^\| \[(?:@leasehold\/|(?=create-leasehold\]))([\w-]+)\]/gm)).toEqual(ids)
 })
 
 /** Core and the providers, which have options for their blocks of the configuration; so have the recipes. */

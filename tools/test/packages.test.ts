@@ -5,7 +5,7 @@ import { bundledDependencies } from '../bundled-dependencies.js'
 import { importedPackages } from '../conventions/imports.js'
 import { forbiddenImports } from '../conventions/layers.js'
 import { relativeLinks } from '../docs/links.js'
-import { filesBelow, packages, readManifest, repositoryUrl, root } from '../workspaces.js'
+import { filesBelow, nameOfPackage, packages, readManifest, repositoryUrl, root } from '../workspaces.js'
 
 const repository = readManifest(root)
 
@@ -14,7 +14,7 @@ describe.each(packages())('package $id', ({ id, folder, manifest }) => {
   const imported = new Set(filesBelow(join(folder, 'src'), '.ts').flatMap(importedPackages))
 
   it('has the name of its folder, and the common version, engines and licence', () => {
-    expect(manifest.name).toBe(`@leasehold/${id}`)
+    expect(manifest.name).toBe(nameOfPackage(id))
     expect(manifest.version).toBe(repository.version)
     expect(manifest.engines).toEqual(repository.engines)
     expect(manifest.license).toBe('MIT')

@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest'
 import { importedPackages } from '../../conventions/imports.js'
 import { filesBelow, packages, readManifest, root } from '../../workspaces.js'
 
-/** Files that are in the folder of a package for its development only. */
-const forDevelopment = /(^|\/)(\.|test\/|bench\/|tsconfig|.*\.api\.md$|.*\.tsbuildinfo$)/
+/** Files that are in the folder of a package for its development only. A template of a project has tests of its own. */
+const forDevelopment = /^(?!templates\/)(?:.*\/)?(\.|test\/|bench\/|tsconfig|.*\.api\.md$|.*\.tsbuildinfo$)/
 
 /** The paths of the files that a package is packed with. */
 function packedFiles(folder: string): readonly string[] {

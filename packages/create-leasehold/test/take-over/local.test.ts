@@ -1,0 +1,3 @@
+import { describeService } from '../support/describe-service.js'
+
+describeService('local', async () => ({ env: {} }))
