@@ -45,7 +45,13 @@ async function create(line: CommandLine, surroundings: Surroundings): Promise<st
   checkFolder(folder)
   const files = projectFiles({ name, store, recipe, version: ownVersion() })
   writeProject(folder, files)
-  return nextSteps({ folder: relative(workingFolder, folder), name, store, recipe, hasServer: files.has('compose.yaml') })
+  return nextSteps({
+    folder: relative(workingFolder, folder),
+    name,
+    store,
+    recipe,
+    hasServer: files.has('compose.yaml'),
+  })
 }
 
 async function choicesFor({ choices, yes }: CommandLine, surroundings: Surroundings): Promise<Choices> {

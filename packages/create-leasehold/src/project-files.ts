@@ -22,7 +22,11 @@ export interface Project {
 
 /** The files of a project, by their paths. */
 export function projectFiles({ name, store, recipe, version }: Project): ReadonlyMap<string, string> {
-  const [common, ofStore, ofRecipe] = [join(templates, 'common'), folderOf('stores', store), folderOf('recipes', recipe)]
+  const [common, ofStore, ofRecipe] = [
+    join(templates, 'common'),
+    folderOf('stores', store),
+    folderOf('recipes', recipe),
+  ]
   const files = new Map([common, ofStore, ofRecipe].flatMap((folder) => [...filesIn(folder)]))
   files.set('package.json', manifest(common, { store, recipe, version }))
   files.set('README.md', readme(common, ofStore, ofRecipe))

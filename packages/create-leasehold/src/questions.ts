@@ -1,5 +1,5 @@
-import type { Readable, Writable } from 'node:stream'
 import { createInterface, type Interface } from 'node:readline/promises'
+import type { Readable, Writable } from 'node:stream'
 import { type Choices, defaults, recipes, stores } from './choices.js'
 import { CreateError, InterruptedError, NoInputError } from './create-error.js'
 import { type PartKind, readPart } from './part.js'

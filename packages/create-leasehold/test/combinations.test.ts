@@ -26,7 +26,11 @@ it('every service passes the types of its comments, as strictly as this reposito
     ...{ composite: false, declaration: false, declarationMap: false, emitDeclarationOnly: false, noEmit: true },
     ...{ allowJs: true, checkJs: true, typeRoots: [join(root, 'node_modules', '@types')] },
   }
-  const config = { extends: join(root, 'tsconfig.base.json'), compilerOptions, include: projects.map((one) => `${one}/*/*`) }
+  const config = {
+    extends: join(root, 'tsconfig.base.json'),
+    compilerOptions,
+    include: projects.map((one) => `${one}/*/*`),
+  }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
   const { stdout, code } = await node(join(root, 'node_modules', 'typescript', 'bin', 'tsc'), '-p', folder)
   expect(stdout).toBe('')

@@ -80,7 +80,10 @@ describe('create-leasehold', () => {
   })
 
   it.each([
-    ['Orders', "'Orders' cannot be the name of the service: take small letters, digits and hyphens only, such as 'orders'"],
+    [
+      'Orders',
+      "'Orders' cannot be the name of the service: take small letters, digits and hyphens only, such as 'orders'",
+    ],
     ['my_service', "such as 'my-service'"],
     ['2fast', 'begin with a small letter'],
     ['orders-', 'end with a letter or a digit'],
@@ -92,8 +95,14 @@ describe('create-leasehold', () => {
   })
 
   it.each([
-    [['orders', '--store', 'mysql'], "--store must be local, redis, postgres, etcd, consul, kubernetes, azure-blob; not 'mysql'"],
-    [['orders', '--recipe', 'lock'], "--recipe must be leader, schedule, once, permits, partitions, single-flight, actor; not 'lock'"],
+    [
+      ['orders', '--store', 'mysql'],
+      "--store must be local, redis, postgres, etcd, consul, kubernetes, azure-blob; not 'mysql'",
+    ],
+    [
+      ['orders', '--recipe', 'lock'],
+      "--recipe must be leader, schedule, once, permits, partitions, single-flight, actor; not 'lock'",
+    ],
     [['orders', '--typescript'], "unknown option '--typescript': see --help"],
     [['orders', '--store'], 'argument missing: see --help'],
     [['orders', 'bills', '--yes'], "one folder is enough: remove 'bills'"],
@@ -115,7 +124,11 @@ describe('create-leasehold', () => {
 
   it('explains itself on the standard output', async () => {
     const help = await run(['--help'])
-    expect(help).toMatchObject({ code: 0, errors: '', shown: expect.stringMatching(/^usage: npm create leasehold \[FOLDER\]/) })
+    expect(help).toMatchObject({
+      code: 0,
+      errors: '',
+      shown: expect.stringMatching(/^usage: npm create leasehold \[FOLDER\]/),
+    })
     expect(Math.max(...help.shown.split('\n').map((line) => line.length))).toBeLessThanOrEqual(100)
     const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
     expect(await run(['--version'])).toMatchObject({ code: 0, shown: `${version}\n` })

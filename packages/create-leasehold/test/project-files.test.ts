@@ -85,7 +85,9 @@ describe.each(all)('$recipe on $store', ({ store, recipe }) => {
         spec: {
           terminationGracePeriodSeconds: 30,
           serviceAccountName: 'orders',
-          containers: [{ readinessProbe: { httpGet: { path: '/readyz' } }, livenessProbe: { httpGet: { path: '/healthz' } } }],
+          containers: [
+            { readinessProbe: { httpGet: { path: '/readyz' } }, livenessProbe: { httpGet: { path: '/healthz' } } },
+          ],
         },
       },
     })
@@ -102,7 +104,8 @@ describe.each(all)('$recipe on $store', ({ store, recipe }) => {
     expect(text === undefined).toBe(hasNone)
     if (text === undefined) return
     const [compose] = loadAllYaml(text) as readonly { readonly services: Readonly<Record<string, object>> }[]
-    for (const service of Object.values(compose?.services ?? {})) expect(service).toMatchObject({ image: expect.any(String) })
+    for (const service of Object.values(compose?.services ?? {}))
+      expect(service).toMatchObject({ image: expect.any(String) })
   })
 })
 

@@ -50,7 +50,12 @@ describe('the questions', () => {
 
   it.each([
     ['Ctrl-C', CTRL_C, 130, 'create-leasehold: nothing was written\n'],
-    ['Ctrl-D', CTRL_D, 66, 'create-leasehold: the input has ended, and nothing was written: give --store and --recipe, or --yes\n'],
+    [
+      'Ctrl-D',
+      CTRL_D,
+      66,
+      'create-leasehold: the input has ended, and nothing was written: give --store and --recipe, or --yes\n',
+    ],
   ])('end with %s, and nothing is written', async (_, key, code, errors) => {
     const command = onTerminal(['orders'])
     await command.answer('Store [1]: ', key)

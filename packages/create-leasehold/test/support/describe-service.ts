@@ -4,57 +4,74 @@ import type { StoreChoice } from '../../src/choices.js'
 import { linkPackages, project } from './project.js'
 import { ServiceProcess } from './service-process.js'
 
-export interface RunningStore {
-  /** The variables with which a service finds the store. */
-  readonly env: Readonly<Record<string, string>>
+/** The variables with which a service finds its store. */
+type Variables = () => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
+
+/** A real store, and how a service looks for it. */
+export interface ServedStore {
+  readonly right: Variables
+  /** The address of nothing, where the store has an address. */
+  readonly down?: Variables
+  /** A wrong password, or none, where the store asks for one. */
+  readonly wrongPassword?: Variables
+  /** The sentence of the service when the store has refused the password. */
+  readonly refused?: RegExp
+  /** The variable whose value the user has to correct. */
+  readonly variable?: string
 }
 
-export interface Access {
-  /** The variables with the address of nothing. */
-  readonly nowhere?: Readonly<Record<string, string>>
-  /** The sentence of the service for it. */
-  readonly advice?: RegExp
-}
+/** A service of several processes on a real store, as its README has it. */
+export function describeService(store: StoreChoice, served: ServedStore): void {
+  const { right, down, wrongPassword, refused = /password|permission|denied|unauthori[sz]ed/i, variable = '' } = served
 
-/** A service of two processes on a real store, as its README has it. */
-export function describeService(store: StoreChoice, start: () => Promise<RunningStore>, { nowhere, advice }: Access = {}): void {
+  function written(test: Finishing): string {
+    const folder = temporaryFolder(test)
+    linkPackages(folder)
+    return project(folder, store, 'leader')
+  }
+
   describe(`a service on ${store}`, { concurrent: true }, () => {
-    function written(test: Finishing): string {
-      const folder = temporaryFolder(test)
-      linkPackages(folder)
-      return project(folder, store, 'leader')
-    }
-
     it('is started twice, one process is killed, and the other one takes over', async (test) => {
-      const { env } = await start()
-      const folder = written(test)
+      const [folder, env] = [written(test), await right()]
       const first = await ServiceProcess.start(test, folder, env)
       await first.prints(/saved round 1/)
       const second = await ServiceProcess.start(test, folder, env)
-      await second.prints(/ready to lead/)
-      // Both are healthy, and ready: also the one that waits.
+      await second.prints(/probes on port/)
+      // Both are healthy and ready, also the one that waits.
       for (const each of [first, second]) {
-        expect([await each.probe('/healthz'), await each.probe('/readyz'), await each.probe('/x')]).toEqual([200, 200, 404])
+        const probes = [await each.probe('/healthz'), await each.probe('/readyz'), await each.probe('/other')]
+        expect(probes).toEqual([200, 200, 404])
       }
-      expect(second.printed).not.toMatch(/leads/)
+      expect(second.printed).not.toContain('This process leads')
 
       await first.end('SIGKILL')
       await second.prints(/This process leads, with the fencing token \d+\.[\s\S]*saved round 1/)
-      const token = (printed: string) => BigInt(/token (\d+)/.exec(printed)?.[1] ?? 0)
-      expect(token(second.printed)).toBeGreaterThan(token(first.printed))
+      expect(tokenOf(second)).toBeGreaterThan(tokenOf(first))
 
-      // A third one takes over at once when the second is asked to stop.
+      // A third one takes over at once when the second one is asked to stop.
       const third = await ServiceProcess.start(test, folder, env)
-      await third.prints(/ready to lead/)
+      await third.prints(/probes on port/)
       expect(await second.end('SIGTERM')).toBe(0)
-      await third.prints(/This process leads/)
+      await third.prints(/This process leads[\s\S]*saved round 1/)
       expect(await third.end('SIGINT')).toBe(0)
-      expect(third.printed).toMatch(/SIGINT: stopping/)
+      expect(third.printed).toContain('SIGINT: stopping')
     })
 
-    it.skipIf(nowhere === undefined)('says what to do while the store is down', async (test) => {
-      const service = await ServiceProcess.start(test, written(test), nowhere ?? {})
-      await service.prints(advice ?? /./)
+    it.skipIf(down === undefined)('says what to do while the store is down, and stops when it is asked to', async (test) => {
+      const service = await ServiceProcess.start(test, written(test), (await down?.()) ?? {})
+      await service.prints(new RegExp(`Start .*: docker compose up -d\\. Or set ${variable}`))
+      await service.end('SIGTERM')
+    })
+
+    it.skipIf(wrongPassword === undefined)('says what to do if the store refuses the password', async (test) => {
+      const service = await ServiceProcess.start(test, written(test), (await wrongPassword?.()) ?? {})
+      await service.prints(new RegExp(`Or set ${variable}`))
+      expect(service.printed).toMatch(refused)
+      await service.end('SIGTERM')
     })
   })
+}
+
+function tokenOf({ printed }: ServiceProcess): bigint {
+  return BigInt(/fencing token (\d+)/.exec(printed)?.[1] ?? 0)
 }

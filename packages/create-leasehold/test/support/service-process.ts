@@ -33,9 +33,11 @@ export class ServiceProcess {
 
   /** Resolves when it has printed this after the place `from`. */
   async prints(pattern: RegExp, from = 0): Promise<void> {
-    await eventually(`the service prints ${pattern}`, async () => pattern.test(this.printed.slice(from))).catch((error) => {
-      throw new Error(`${error.message}; it has printed:\n${this.printed}`)
-    })
+    await eventually(`the service prints ${pattern}`, async () => pattern.test(this.printed.slice(from))).catch(
+      (error) => {
+        throw new Error(`${error.message}; it has printed:\n${this.printed}`)
+      },
+    )
   }
 
   /** The status of its answer at an address for probes. */

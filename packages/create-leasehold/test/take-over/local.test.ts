@@ -1,3 +1,3 @@
 import { describeService } from '../support/describe-service.js'
 
-describeService('local', async () => ({ env: {} }))
+describeService('local', { right: () => ({}) })

@@ -13,9 +13,10 @@ describeRedis('on a Redis server:', () => {
 
   afterAll(() => server.stop())
 
-  describeService('redis', async () => ({ env: { REDIS_URL: server.url } }), {
+  describeService('redis', {
+    variable: 'REDIS_URL',
+    right: () => ({ REDIS_URL: server.url }),
     down: async () => ({ REDIS_URL: `redis://127.0.0.1:${await freePort()}` }),
     wrongPassword: () => ({ REDIS_URL: server.url.replace('right', 'wrong') }),
-    variable: 'REDIS_URL',
   })
 })

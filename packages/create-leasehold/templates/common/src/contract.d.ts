@@ -25,6 +25,8 @@ export interface ServiceParts {
   /** Resolves after `milliseconds`, or rejects when the signal aborts. */
   readonly pause: (milliseconds: number, options: { readonly signal: AbortSignal }) => Promise<unknown>
   readonly print: (line: string) => void
+  /** Prints an error, and what to do. */
+  readonly report: (error: unknown) => void
   /** The settings of the leases. */
   readonly lease: LeaseOptions
   /** The wall clock of a test. */

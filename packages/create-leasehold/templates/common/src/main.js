@@ -1,6 +1,7 @@
 // @ts-check
 // The process: opens the store, starts the service, answers probes, and stops in order.
 import { setTimeout } from 'node:timers/promises'
+import { LeaseError } from '@leasehold/core'
 import { serveProbes } from './probes.js'
 import { startService } from './service.js'
 import { advice, heartbeatTimeout, openStore } from './store.js'
@@ -11,12 +12,13 @@ const { PORT = '8080', POD_NAME: owner, HEARTBEAT_TIMEOUT = String(heartbeatTime
 const print = (line) => console.log(line)
 
 /** @param {unknown} error */
-function printProblem(error) {
+function report(error) {
   console.error(`my-service: ${error instanceof Error ? error.message : error}`)
-  console.error(advice)
+  // The store cannot be reached, or has refused.
+  if (error instanceof LeaseError && error.code !== 'lost') console.error(advice)
 }
 
-// A warning of the library, such as a store that cannot be reached, comes as a warning of the process. Node prints it.
+// A store that cannot be reached is a warning of the process, which Node prints: the work waits, and goes on by itself.
 process.on('warning', ({ name }) => name === 'LeaseholdWarning' && console.error(advice))
 
 try {
@@ -25,10 +27,12 @@ try {
     store,
     save,
     print,
+    report,
     pause: (milliseconds, { signal }) => setTimeout(milliseconds, undefined, { signal }),
     lease: { heartbeatTimeout: Number(HEARTBEAT_TIMEOUT), ...(owner === undefined ? {} : { owner }) },
   })
   const probes = serveProbes(service, Number(PORT))
+  print(`my-service is process ${process.pid}, with its probes on port ${PORT}.`)
 
   /** @param {NodeJS.Signals} signal */
   const stop = async (signal) => {
@@ -38,8 +42,8 @@ try {
       await service.stop()
       await close()
     } catch (error) {
-      // The lease of a work that did not end expires by itself.
-      printProblem(error)
+      // The lease of a work that has not ended expires by itself.
+      report(error)
       process.exitCode = 1
     }
     process.exit()
@@ -48,6 +52,8 @@ try {
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
 } catch (error) {
-  printProblem(error)
+  // It could not start. Docker, Kubernetes or systemd starts it again.
+  console.error(`my-service: ${error instanceof Error ? error.message : error}`)
+  console.error(advice)
   process.exit(1)
 }

@@ -14,6 +14,10 @@ export function createFleet() {
   const store = new MemoryLeaseStore({ clock: new VirtualClock({ time }) })
   /** @type {Saved[]} */
   const saved = []
+  /** @type {{ stop(): Promise<void>, wake(): void }[]} */
+  const processes = []
+  /** @type {unknown[]} */
+  const failures = []
   /** @type {Map<string, bigint>} */
   const largestTokens = new Map()
 
@@ -37,21 +41,35 @@ export function createFleet() {
       save: async (key, text, { fencingToken }) => save({ owner, key, text, fencingToken }),
       pause: (milliseconds, { signal }) =>
         new Promise((resolve, reject) => {
-          clock.schedule(milliseconds, () => resolve(undefined))
-          signal.addEventListener('abort', () => reject(signal.reason))
+          const onAbort = () => reject(signal.reason)
+          signal.addEventListener('abort', onAbort, { once: true })
+          clock.schedule(milliseconds, () => {
+            signal.removeEventListener('abort', onAbort)
+            resolve(undefined)
+          })
         }),
       print: () => {},
+      report: (error) => failures.push(error),
       lease: { owner, clock, heartbeatTimeout },
       now: () => new Date(clock.wall()),
     })
-    return {
-      ...service,
+    const process = {
+      /** As after SIGTERM. */
+      stop: () => service.stop(),
       /** Nothing of the process runs any more, as after `kill -9`. */
       kill: () => clock.pause(),
       /** It runs again: it was only stopped, as by a debugger or a suspended machine. */
       wake: () => clock.resume(),
     }
+    processes.push(process)
+    return process
   }
 
-  return { time, saved, start }
+  /** The end of a test: stops all processes. */
+  async function stop() {
+    for (const process of processes) process.wake()
+    await Promise.all([...processes.map((process) => process.stop()), time.advance(10_000)])
+  }
+
+  return { time, saved, failures, start, stop }
 }

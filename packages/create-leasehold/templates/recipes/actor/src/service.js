@@ -11,7 +11,7 @@ import { createActor, fromCallback } from 'xstate'
  * @param {ServiceParts} parts
  * @returns {Service}
  */
-export function startService({ store, save, pause, print, lease: options }) {
+export function startService({ store, save, pause, print, report, lease: options }) {
   const lease = createLease(store, 'my-service', options)
   const stopping = new AbortController()
 
@@ -26,7 +26,7 @@ export function startService({ store, save, pause, print, lease: options }) {
         await save('orders', `order ${number} by ${lease.settings.owner}`, { signal, fencingToken })
         print(`saved order ${number}`)
       } catch (error) {
-        print(`Order ${number} has failed: ${error}`)
+        report(error)
       }
     })
   })
@@ -41,7 +41,9 @@ export function startService({ store, save, pause, print, lease: options }) {
       onLeaseLost: 'reacquire',
     }),
   )
-  actor.subscribe({ error: (error) => print(`The actor has ended: ${error}`) })
+  // The actor has ended with an error.
+  actor.subscribe({ error: report })
+  lease.on('error', report)
   lease.on('lost', ({ reason }) => print(`The lease is lost: ${reason}.`))
   actor.start()
   print(`${lease.settings.owner} is ready to run the actor.`)

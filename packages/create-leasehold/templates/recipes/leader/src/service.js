@@ -12,7 +12,7 @@ const stopTimeout = 8_000
  * @param {ServiceParts} parts
  * @returns {Service}
  */
-export function startService({ store, save, pause, print, lease }) {
+export function startService({ store, save, pause, print, report, lease }) {
   const election = new LeaderElection(store, {
     ...lease,
     name: 'my-service',
@@ -28,7 +28,8 @@ export function startService({ store, save, pause, print, lease }) {
     },
   })
   election.on('lost', (_term, { reason }) => print(`The leadership is lost: ${reason}.`))
-  election.on('error', (error) => print(`The work has failed, and is tried again: ${error}`))
+  // The work has failed, or the store has refused. The election goes on.
+  election.on('error', report)
   election.start()
   print(`${election.owner} is ready to lead.`)
   return { health: () => healthOf(election), stop: () => election.stop() }

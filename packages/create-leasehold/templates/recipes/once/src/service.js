@@ -16,7 +16,7 @@ const steps = 20
  * @param {ServiceParts} parts
  * @returns {Service}
  */
-export function startService({ store, save, pause, print, lease, now }) {
+export function startService({ store, save, pause, print, report, lease, now }) {
   const once = new Once(store, { ...lease, ...(now === undefined ? {} : { now }), name: 'my-service', stopTimeout })
 
   /** @param {import('@leasehold/core').StoreHeld} held */
@@ -39,8 +39,9 @@ export function startService({ store, save, pause, print, lease, now }) {
         return
       } catch (error) {
         if (once.closed.aborted) return
-        print(`'${work}' has failed, and is tried again: ${error}`)
-        await pause(1_000, { signal: once.closed }).catch(() => {})
+        report(error)
+        // Tried again.
+        await pause(5_000, { signal: once.closed }).catch(() => {})
       }
     }
   }

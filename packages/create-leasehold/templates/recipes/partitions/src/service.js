@@ -15,7 +15,7 @@ export const partitions = 8
  * @param {ServiceParts} parts
  * @returns {Service}
  */
-export function startService({ store, save, pause, print, lease }) {
+export function startService({ store, save, pause, print, report, lease }) {
   const group = new PartitionGroup(store, {
     ...lease,
     name: 'my-service',
@@ -35,7 +35,8 @@ export function startService({ store, save, pause, print, lease }) {
       }
     },
   })
-  group.on('error', (error) => print(`The work on a partition has failed, and is tried again: ${error}`))
+  // The work on a partition has failed, or the store has refused. The group goes on.
+  group.on('error', report)
   group.start()
   print(`${group.owner} has joined the group.`)
   return { health: () => healthOf(group), stop: () => group.stop() }

@@ -17,7 +17,7 @@ const workers = 2
  * @param {ServiceParts} parts
  * @returns {Service}
  */
-export function startService({ store, save, pause, print, lease }) {
+export function startService({ store, save, pause, print, report, lease }) {
   const semaphore = new Semaphore(store, { ...lease, name: 'my-service', permits, stopTimeout })
   const { closed } = semaphore
   let jobs = 0
@@ -40,8 +40,9 @@ export function startService({ store, save, pause, print, lease }) {
         await semaphore.run(doJob, { wait: Number.POSITIVE_INFINITY, signal: closed })
       } catch (error) {
         if (closed.aborted) return
-        print(`A job has failed, and the next one begins: ${error}`)
-        await pause(1_000, { signal: closed }).catch(() => {})
+        report(error)
+        // Then the next job.
+        await pause(5_000, { signal: closed }).catch(() => {})
       }
     }
   }

@@ -12,7 +12,7 @@ const stopTimeout = 8_000
  * @param {ServiceParts} parts
  * @returns {Service}
  */
-export function startService({ store, save, print, lease, now }) {
+export function startService({ store, save, print, report, lease, now }) {
   const schedule = new Schedule(store, {
     ...lease,
     ...(now === undefined ? {} : { now }),
@@ -26,7 +26,8 @@ export function startService({ store, save, print, lease, now }) {
       print(`saved the report of ${due.toISOString()}, with the fencing token ${fencingToken}`)
     },
   })
-  schedule.on('error', (error) => print(`The job has failed: ${error}`))
+  // The job has failed, or the store has refused. The schedule goes on.
+  schedule.on('error', report)
   schedule.start()
   print('This process runs the job each 5 s, unless another one does.')
   return { health: () => healthOf(schedule), stop: () => schedule.stop() }

@@ -17,13 +17,16 @@ const staleFor = 60_000
  * @param {ServiceParts} parts
  * @returns {Service}
  */
-export function startService({ store, save, pause, print, lease, now }) {
-  const flight = new SingleFlight(store, { ...lease, ...(now === undefined ? {} : { now }), name: 'my-service', stopTimeout })
+export function startService({ store, save, pause, print, report, lease, now }) {
+  const flight = new SingleFlight(store, {
+    ...lease,
+    ...(now === undefined ? {} : { now }),
+    name: 'my-service',
+    stopTimeout,
+  })
   const { closed } = flight
 
-  /**
-   * @param {import('@leasehold/recipes').Refreshing<{ version: number }>} refreshing
-   */
+  /** @param {import('@leasehold/recipes').Refreshing<{ version: number }>} refreshing */
   async function load({ signal, fencingToken, previous }) {
     const version = (previous?.version ?? 0) + 1
     // Replace this by your request. Pass the signal to whatever takes time, and the token with each write.
@@ -40,10 +43,12 @@ export function startService({ store, save, pause, print, lease, now }) {
         const { version } = await flight.get('rates', load, { freshFor, staleFor, signal: closed })
         if (version !== shown) print(`uses version ${version}`)
         shown = version
+        await pause(1_000, { signal: closed })
       } catch (error) {
-        if (!closed.aborted) print(`The rates cannot be loaded now: ${error}`)
+        if (closed.aborted) return
+        report(error)
+        await pause(5_000, { signal: closed }).catch(() => {})
       }
-      await pause(1_000, { signal: closed }).catch(() => {})
     }
   }
 

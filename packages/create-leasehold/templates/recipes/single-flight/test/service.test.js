@@ -4,8 +4,8 @@ import { it } from 'node:test'
 import { createFleet, heartbeatTimeout } from './fleet.js'
 
 it('one process loads each version, for all of them', async () => {
-  const { time, saved, start } = createFleet()
-  const fleet = ['anna', 'berta', 'carla'].map(start)
+  const { time, saved, start, stop } = createFleet()
+  for (const owner of ['anna', 'berta', 'carla']) start(owner)
   await time.advance(60_000)
   const versions = saved.map(({ text }) => text)
   assert.deepEqual(
@@ -13,16 +13,16 @@ it('one process loads each version, for all of them', async () => {
     versions.map((_, place) => `version ${place + 1}`),
   )
   assert.ok(versions.length >= 8, `${versions.length} versions in a minute`)
-  await Promise.all([...fleet.map((process) => process.stop()), time.advance(10_000)])
+  await stop()
 })
 
 it('another process loads new values after one was killed', async () => {
-  const { time, saved, start } = createFleet()
+  const { time, saved, start, stop } = createFleet()
   const anna = start('anna')
   await time.advance(10_000)
-  const berta = start('berta')
+  start('berta')
   anna.kill()
   await time.advance(2 * heartbeatTimeout + 20_000)
   assert.equal(saved.at(-1)?.owner, 'berta')
-  await Promise.all([berta.stop(), time.advance(10_000)])
+  await stop()
 })

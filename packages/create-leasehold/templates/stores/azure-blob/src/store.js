@@ -16,8 +16,9 @@ export const advice = `Start Azurite: docker compose up -d. Or set AZURE_STORAGE
  * @returns {Promise<OpenedStore>}
  */
 export async function openStore() {
-  const container =
-    BlobServiceClient.fromConnectionString(AZURE_STORAGE_CONNECTION_STRING).getContainerClient('my-service')
+  const container = BlobServiceClient.fromConnectionString(AZURE_STORAGE_CONNECTION_STRING).getContainerClient(
+    'my-service',
+  )
   // It creates the container.
   const store = new AzureBlobLeaseStore(container, { prefix: 'leases/' })
   const guard = new AzureBlobGuard(container)

@@ -17,15 +17,15 @@ export async function openStore() {
   const kubeConfig = new KubeConfig()
   kubeConfig.loadFromDefault()
   const namespace = kubeConfig.getContextObject(kubeConfig.getCurrentContext())?.namespace ?? 'default'
-  const core = kubeConfig.makeApiClient(CoreV1Api)
-  const store = new KubernetesLeaseStore({ kubeConfig, namespace })
-  const guard = new KubernetesGuard({ kubeConfig, namespace })
+  const store = new KubernetesLeaseStore({ namespace })
+  const guard = new KubernetesGuard({ namespace })
   /** @type {Set<string>} */
   const existing = new Set()
 
   /** @param {string} name */
   async function createConfigMap(name) {
     try {
+      const core = kubeConfig.makeApiClient(CoreV1Api)
       await core.createNamespacedConfigMap({ namespace, body: { metadata: { name } } })
     } catch (error) {
       // Another process has created it.
