@@ -28,6 +28,7 @@ describe('create-leasehold', () => {
       'package.json',
       'src',
       'test',
+      'testing',
     ])
     expect(JSON.parse(readFileSync(join(folder, 'orders', 'package.json'), 'utf8'))).toMatchObject({ name: 'orders' })
   })

@@ -52,7 +52,7 @@ describe.each(all)('$recipe on $store', ({ store, recipe }) => {
         .flatMap(([, text]) => packagesImportedBy(text))
     const source = new Set(importedBy('src/'))
     expect(Object.keys(manifest.dependencies)).toEqual([...source].sort())
-    expect(new Set(importedBy('test/').filter((name) => !source.has(name)))).toEqual(
+    expect(new Set(importedBy('test').filter((name) => !source.has(name)))).toEqual(
       new Set(Object.keys(manifest.devDependencies)),
     )
     for (const [name, range] of Object.entries({ ...manifest.dependencies, ...manifest.devDependencies })) {

@@ -21,5 +21,6 @@ describeConsul('on a Consul server:', () => {
     right: () => ({ ...durations, CONSUL_HTTP_ADDR: server.url, CONSUL_HTTP_TOKEN: 'right' }),
     down: async () => ({ ...durations, CONSUL_HTTP_ADDR: `127.0.0.1:${await freePort()}` }),
     wrongPassword: () => ({ ...durations, CONSUL_HTTP_ADDR: server.url, CONSUL_HTTP_TOKEN: 'wrong' }),
+    refused: /Check the ACL token: it needs key:write/,
   })
 })

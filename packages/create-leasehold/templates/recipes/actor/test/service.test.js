@@ -1,7 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { createFleet, heartbeatTimeout } from './fleet.js'
+import { createFleet, heartbeatTimeout } from '../testing/fleet.js'
 
 it('the actor moves to another process soon after its process was killed', async () => {
   const { time, saved, start, stop } = createFleet()

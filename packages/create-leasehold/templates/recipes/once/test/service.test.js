@@ -1,7 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { createFleet, heartbeatTimeout } from './fleet.js'
+import { createFleet, heartbeatTimeout } from '../testing/fleet.js'
 
 it('the work is done once, although three processes start', async () => {
   const { time, saved, start, stop } = createFleet()

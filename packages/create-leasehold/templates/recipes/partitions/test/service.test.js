@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { partitions } from '../src/service.js'
-import { createFleet, heartbeatTimeout } from './fleet.js'
+import { createFleet, heartbeatTimeout } from '../testing/fleet.js'
 
 it('two processes share the partitions, and one has them all after the other was killed', async () => {
   const { time, saved, start, stop } = createFleet()

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { permits } from '../src/service.js'
-import { createFleet, heartbeatTimeout } from './fleet.js'
+import { createFleet, heartbeatTimeout } from '../testing/fleet.js'
 
 it('runs no more jobs at a time than there are permits', async () => {
   const { time, saved, start, stop } = createFleet()

@@ -1,7 +1,7 @@
 // @ts-check
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { createFleet } from './fleet.js'
+import { createFleet } from '../testing/fleet.js'
 
 it('runs each time of the job once, although two processes are there', async () => {
   const { time, saved, start, stop } = createFleet()
