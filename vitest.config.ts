@@ -46,7 +46,7 @@ const long = [
   'packages/cli/test/{binary,run}/**/*.test.ts',
   'packages/cli/test/explain/{faults,processes}.test.ts',
   'packages/config/test/hostile.test.ts',
-  'packages/create-leasehold/test/{combinations,published/*,take-over/*}.test.ts',
+  'packages/create-leasehold/test/{combinations,take-over,wrong-settings,published/*}.test.ts',
   'packages/{heartbeat-thread,nestjs}/test/published/*.test.ts',
   'packages/heartbeat-thread/test/{heartbeat-thread,laws,processes}.test.ts',
   'packages/local/test/{thread-laws,threads,processes,self-fence}.test.ts',

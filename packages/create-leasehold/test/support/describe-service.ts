@@ -16,13 +16,13 @@ export interface ServedStore {
   readonly wrongPassword?: Variables
   /** The sentence of the service when the store has refused the password. */
   readonly refused?: RegExp
-  /** The variable whose value the user has to correct. */
-  readonly variable?: string
+  /** The sentence of the service that says what to do. */
+  readonly advice?: RegExp
 }
 
 /** A service of several processes on a real store, as its README has it. */
 export function describeService(store: StoreChoice, served: ServedStore): void {
-  const { right, down, wrongPassword, refused = /password/, variable = '' } = served
+  const { right, down, wrongPassword, refused = /password/, advice = /./ } = served
 
   function written(test: Finishing): string {
     const folder = temporaryFolder(test)
@@ -30,7 +30,8 @@ export function describeService(store: StoreChoice, served: ServedStore): void {
     return project(folder, store, 'leader')
   }
 
-  describe(`a service on ${store}`, { concurrent: true }, () => {
+  // One after the other: each starts processes.
+  describe.sequential(`on ${store}`, () => {
     it('is started twice, one process is killed, and the other one takes over', async (test) => {
       const [folder, env] = [written(test), await right()]
       const first = await ServiceProcess.start(test, folder, env)
@@ -42,7 +43,8 @@ export function describeService(store: StoreChoice, served: ServedStore): void {
         const probes = [await each.probe('/healthz'), await each.probe('/readyz'), await each.probe('/other')]
         expect(probes).toEqual([200, 200, 404])
       }
-      expect(second.printed).not.toContain('This process leads')
+      // On a machine that is too busy for heartbeats, the first one would have lost its lease.
+      if (!first.printed.includes('is lost')) expect(second.printed).not.toContain('This process leads')
 
       await first.end('SIGKILL')
       await second.prints(/This process leads, with the fencing token \d+\.[\s\S]*saved round 1/)
@@ -61,7 +63,7 @@ export function describeService(store: StoreChoice, served: ServedStore): void {
     if (down !== undefined) {
       it('says what to do while the store is down, and ends when it is asked to', async (test) => {
         const service = await ServiceProcess.start(test, written(test), await down())
-        await service.prints(new RegExp(`Start .*: docker compose up -d\\. Or set ${variable}`))
+        await service.prints(advice)
         await service.end('SIGTERM')
       })
     }
@@ -69,8 +71,8 @@ export function describeService(store: StoreChoice, served: ServedStore): void {
     if (wrongPassword !== undefined) {
       it('says what to do if the store refuses the password', async (test) => {
         const service = await ServiceProcess.start(test, written(test), await wrongPassword())
-        await service.prints(new RegExp(`Or set ${variable}`))
-        expect(service.printed).toMatch(refused)
+        await service.prints(refused)
+        await service.prints(advice)
         await service.end('SIGTERM')
       })
     }

@@ -1,7 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { eventually, type Finishing } from '@leasehold/testing'
+import type { Finishing } from '@leasehold/testing'
 import { freePort } from '@leasehold/testing/free-port'
+import { vi } from 'vitest'
+
+/** Consul frees a name up to three ttls of 10 s after the last heartbeat of a process that was killed. */
+const LONGEST = 90_000
 
 /** A process of a service that was written by `create-leasehold`, on the packages as they were built. */
 export class ServiceProcess {
@@ -21,23 +25,28 @@ export class ServiceProcess {
   }
 
   /** Starts `npm start` without npm. */
-  static async start(test: Finishing, folder: string, env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-    const port = await freePort()
+  static async start(
+    test: Finishing,
+    folder: string,
+    env: Readonly<Record<string, string>>,
+    port?: number,
+  ): Promise<ServiceProcess> {
+    const used = port ?? (await freePort())
     const child = spawn(process.execPath, ['src/main.js'], {
       cwd: folder,
-      env: { PATH: process.env.PATH, HEARTBEAT_TIMEOUT: '3000', ...env, PORT: String(port) },
+      env: { PATH: process.env.PATH, ...env, PORT: String(used) },
     })
     test.onTestFinished(() => void child.kill('SIGKILL'))
-    return new ServiceProcess(child, port)
+    return new ServiceProcess(child, used)
   }
 
-  /** Resolves when it has printed this after the place `from`. */
-  async prints(pattern: RegExp, from = 0): Promise<void> {
-    await eventually(`the service prints ${pattern}`, async () => pattern.test(this.printed.slice(from))).catch(
-      (error) => {
-        throw new Error(`${error.message}; it has printed:\n${this.printed}`)
-      },
-    )
+  /** Resolves when it has printed this. */
+  async prints(pattern: RegExp): Promise<void> {
+    const printed = () => {
+      if (!pattern.test(this.printed))
+        throw new Error(`no ${pattern} in what the service has printed:\n${this.printed}`)
+    }
+    await vi.waitFor(printed, { timeout: LONGEST, interval: 50 })
   }
 
   /** The status of its answer at an address for probes. */

@@ -14,15 +14,33 @@ const print = (line) => console.log(line)
 /** @param {unknown} error */
 function report(error) {
   console.error(`my-service: ${error instanceof Error ? error.message : error}`)
-  // The store cannot be reached, or has refused.
-  if (error instanceof LeaseError && error.code !== 'lost') console.error(advice)
+  const isOfStore =
+    error instanceof LeaseError && ['timeout', 'unauthorised', 'unavailable', 'unfit'].includes(error.code)
+  if (isOfStore) console.error(advice)
 }
 
-// A store that cannot be reached is a warning of the process, which Node prints: the work waits, and goes on by itself.
-process.on('warning', ({ name }) => name === 'LeaseholdWarning' && console.error(advice))
+/**
+ * It could not start. Docker, Kubernetes or systemd starts it again.
+ *
+ * @param {unknown} error
+ * @param {string} whatToDo
+ * @returns {never}
+ */
+function fail(error, whatToDo) {
+  console.error(`my-service: ${error instanceof Error ? error.message : error}`)
+  console.error(whatToDo)
+  process.exit(1)
+}
+
+// Node prints the warnings of the library. While the store cannot be reached, the work waits, and goes on by itself.
+process.on('warning', ({ name, message }) => {
+  if (name === 'LeaseholdWarning' && message.includes('the store cannot be used')) console.error(advice)
+})
+
+const probes = await serveProbes(PORT).catch((error) => fail(error, 'Choose another port: PORT=8081 npm start'))
+const { store, save, close } = await openStore().catch((error) => fail(error, advice))
 
 try {
-  const { store, save, close } = await openStore()
   const service = startService({
     store,
     save,
@@ -31,7 +49,7 @@ try {
     pause: (milliseconds, { signal }) => setTimeout(milliseconds, undefined, { signal }),
     lease: { heartbeatTimeout: Number(HEARTBEAT_TIMEOUT), ...(owner === undefined ? {} : { owner }) },
   })
-  const probes = serveProbes(service, Number(PORT))
+  probes.service = service
   print(`my-service is process ${process.pid}, with its probes on port ${PORT}.`)
 
   /** @param {NodeJS.Signals} signal */
@@ -52,8 +70,7 @@ try {
   process.once('SIGTERM', stop)
   process.once('SIGINT', stop)
 } catch (error) {
-  // It could not start. Docker, Kubernetes or systemd starts it again.
-  console.error(`my-service: ${error instanceof Error ? error.message : error}`)
-  console.error(advice)
+  // A setting is wrong: the error says which one.
+  report(error)
   process.exit(1)
 }

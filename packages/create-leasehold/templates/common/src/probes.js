@@ -1,26 +1,34 @@
 // @ts-check
 /** @import { Service } from './contract.js' */
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 
 /**
  * Answers the probes. `/readyz` does not ask who holds the lease: if only the holder was ready, a rolling update would wait
- * for the new process, which waits for the lease of the old one.
+ * for the new process, which waits for the lease of the old one. Rejects if the port is in use.
  *
- * @param {Pick<Service, 'health'>} service
- * @param {number} port
+ * @param {string} port
  */
-export function serveProbes(service, port) {
+export async function serveProbes(port) {
+  /** @type {{ service?: Service, isStopping: boolean }} */
   const state = { isStopping: false }
+
+  /** @param {string | undefined} path */
+  function answerTo(path) {
+    if (path === '/healthz') {
+      const { healthy, reason } = state.service?.health() ?? { healthy: true, reason: 'starting' }
+      return { status: healthy ? 200 : 503, text: reason ?? 'healthy' }
+    }
+    if (path !== '/readyz') return { status: 404, text: 'ask for /healthz or /readyz' }
+    if (state.service === undefined) return { status: 503, text: 'starting' }
+    return state.isStopping ? { status: 503, text: 'stopping' } : { status: 200, text: 'ready' }
+  }
+
   const server = createServer((request, response) => {
-    const { healthy, reason } = service.health()
-    if (request.url === '/healthz') response.writeHead(healthy ? 200 : 503).end(`${reason ?? 'healthy'}\n`)
-    else if (request.url !== '/readyz') response.writeHead(404).end()
-    else response.writeHead(state.isStopping ? 503 : 200).end(state.isStopping ? 'stopping\n' : 'ready\n')
+    const { status, text } = answerTo(request.url)
+    response.writeHead(status, { 'content-type': 'text/plain' }).end(`${text}\n`)
   })
-  server.on('error', (error) => {
-    console.error(`my-service: ${error.message}. Choose another port: PORT=8081 npm start`)
-    process.exit(1)
-  })
-  server.listen(port)
+  server.listen(Number(port))
+  await once(server, 'listening')
   return state
 }

@@ -1,3 +1,0 @@
-import { describeService } from '../support/describe-service.js'
-
-describeService('local', { right: () => ({}) })
