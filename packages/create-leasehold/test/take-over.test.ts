@@ -54,14 +54,23 @@ describe('a service that was written,', { concurrent: true }, () => {
   })
 
   describeEtcd('with etcd:', () => {
-    const server = serverOf(() => EtcdServer.start())
+    const server = serverOf(async () => {
+      const started = await EtcdServer.start()
+      await started.ctl('user', 'add', 'root:right')
+      await started.ctl('user', 'grant-role', 'root', 'root')
+      await started.ctl('auth', 'enable')
+      return started
+    })
+    const access = (password: string) => ({
+      ETCD_ENDPOINTS: server().url,
+      ETCD_USERNAME: 'root',
+      ETCD_PASSWORD: password,
+    })
     describeService('etcd', {
       advice: /Start etcd: docker compose up -d\. Or set ETCD_ENDPOINTS/,
-      right: () => ({ ETCD_ENDPOINTS: server().url }),
+      right: () => access('right'),
       down: async () => ({ ETCD_ENDPOINTS: `http://127.0.0.1:${await freePort()}` }),
-      // This server has no users.
-      wrongPassword: () => ({ ETCD_ENDPOINTS: server().url, ETCD_USERNAME: 'anna', ETCD_PASSWORD: 'wrong' }),
-      refused: /authentication is not enabled|user/i,
+      wrongPassword: () => access('wrong'),
     })
   })
 

@@ -8,8 +8,13 @@ import { startService } from '../src/service.js'
 
 export const heartbeatTimeout = 10_000
 
-/** Processes of the service that share a store in memory, in a time that passes only when the test says so. */
-export function createFleet() {
+/**
+ * Processes of the service that share a store in memory, in a time that passes only when the test says so. All of them are
+ * stopped at the end of the test.
+ *
+ * @param {{ after(end: () => Promise<void>): void }} test
+ */
+export function createFleet(test) {
   const time = new VirtualTime()
   const store = new MemoryLeaseStore({ clock: new VirtualClock({ time }) })
   /** @type {Saved[]} */
@@ -65,11 +70,10 @@ export function createFleet() {
     return process
   }
 
-  /** The end of a test: stops all processes. */
-  async function stop() {
+  test.after(async () => {
     for (const process of processes) process.wake()
     await Promise.all([...processes.map((process) => process.stop()), time.advance(10_000)])
-  }
+  })
 
-  return { time, saved, failures, start, stop }
+  return { time, saved, failures, start }
 }

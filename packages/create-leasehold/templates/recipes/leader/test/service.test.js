@@ -3,8 +3,8 @@ import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { createFleet, heartbeatTimeout } from '../testing/fleet.js'
 
-it('another process leads soon after the leader was killed, with a larger token', async () => {
-  const { time, saved, start, stop } = createFleet()
+it('another process leads soon after the leader was killed, with a larger token', async (test) => {
+  const { time, saved, start } = createFleet(test)
   const anna = start('anna')
   await time.advance(3_000)
   start('berta')
@@ -22,16 +22,14 @@ it('another process leads soon after the leader was killed, with a larger token'
   anna.wake()
   await time.advance(5_000)
   assert.equal(saved.filter(({ owner }) => owner === 'anna').length, count)
-  await stop()
 })
 
-it('a leader that stops passes the leadership on at once', async () => {
-  const { time, saved, start, stop } = createFleet()
+it('a leader that stops passes the leadership on at once', async (test) => {
+  const { time, saved, start } = createFleet(test)
   const anna = start('anna')
   await time.advance(3_000)
   start('berta')
   await time.advance(1_000)
   await Promise.all([anna.stop(), time.advance(1_000)])
   assert.equal(saved.at(-1)?.owner, 'berta')
-  await stop()
 })

@@ -4,8 +4,8 @@ import { it } from 'node:test'
 import { partitions } from '../src/service.js'
 import { createFleet, heartbeatTimeout } from '../testing/fleet.js'
 
-it('two processes share the partitions, and one has them all after the other was killed', async () => {
-  const { time, saved, start, stop } = createFleet()
+it('two processes share the partitions, and one has them all after the other was killed', async (test) => {
+  const { time, saved, start } = createFleet(test)
   const anna = start('anna')
   start('berta')
   await time.advance(120_000)
@@ -21,11 +21,10 @@ it('two processes share the partitions, and one has them all after the other was
   saved.length = 0
   await time.advance(10_000)
   assert.equal(partitionsOf('berta').size, partitions)
-  await stop()
 })
 
-it('the next owner of a partition continues where the last one has stopped', async () => {
-  const { time, saved, start, stop } = createFleet()
+it('the next owner of a partition continues where the last one has stopped', async (test) => {
+  const { time, saved, start } = createFleet(test)
   const anna = start('anna')
   await time.advance(20_000)
   await Promise.all([anna.stop(), time.advance(10_000)])
@@ -37,5 +36,4 @@ it('the next owner of a partition continues where the last one has stopped', asy
   const numberOf = (/** @type {string | undefined} */ text) => Number(text?.split(' ')[1])
   // The last entry is repeated if its position was not saved any more.
   assert.ok(numberOf(first) === numberOf(last) + 1 || first === last, `${last}, then ${first}`)
-  await stop()
 })

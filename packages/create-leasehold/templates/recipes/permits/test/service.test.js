@@ -4,8 +4,8 @@ import { it } from 'node:test'
 import { permits } from '../src/service.js'
 import { createFleet, heartbeatTimeout } from '../testing/fleet.js'
 
-it('runs no more jobs at a time than there are permits', async () => {
-  const { time, saved, start, stop } = createFleet()
+it('runs no more jobs at a time than there are permits', async (test) => {
+  const { time, saved, start } = createFleet(test)
   for (const owner of ['anna', 'berta', 'carla']) start(owner)
   await time.advance(60_000)
   assert.equal(new Set(saved.map(({ key }) => key)).size, permits)
@@ -17,11 +17,10 @@ it('runs no more jobs at a time than there are permits', async () => {
       words.map((_, place) => (place % 2 === 0 ? 'begun' : 'done')),
     )
   }
-  await stop()
 })
 
-it('the permits of a process that was killed come back', async () => {
-  const { time, saved, start, stop } = createFleet()
+it('the permits of a process that was killed come back', async (test) => {
+  const { time, saved, start } = createFleet(test)
   const anna = start('anna')
   await time.advance(5_000)
   start('berta')
@@ -30,5 +29,4 @@ it('the permits of a process that was killed come back', async () => {
   const late = saved.slice(-4)
   assert.deepEqual([...new Set(late.map(({ owner }) => owner))], ['berta'])
   assert.equal(new Set(late.map(({ key }) => key)).size, permits)
-  await stop()
 })
