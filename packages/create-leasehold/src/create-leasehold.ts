@@ -23,10 +23,10 @@ export interface Surroundings {
 /** Writes a project. Resolves with the exit code, and never rejects. */
 export async function createLeasehold(surroundings: Surroundings): Promise<number> {
   try {
-    const { output, errors } = surroundings
+    const { output } = surroundings
     const line = parseCommandLine(surroundings.args, surroundings.env)
     if (line.asksFor !== undefined) output.write(line.asksFor === 'help' ? usage : `${ownVersion()}\n`)
-    else errors.write(await create(line, surroundings))
+    else output.write(await create(line, surroundings))
     return exitCodes.ok
   } catch (error) {
     const isExpected = error instanceof CreateError

@@ -1,7 +1,7 @@
 import { basename, resolve } from 'node:path'
 import { UsageError } from './create-error.js'
 
-/** Kubernetes allows 63 characters, and `-POD` parts come after the name. */
+/** The name of a pod is that of its Deployment and some 20 characters more. Kubernetes allows 63. */
 const LONGEST = 40
 
 /** The folder of a project, and the name that it gives to the package, the image and the Deployment. */
@@ -28,8 +28,6 @@ function faultOfName(name: string): string | undefined {
   if (/[^a-z0-9-]/.test(name)) return `take small letters, digits and hyphens only, such as '${suggestion(name)}'`
   if (!/^[a-z]/.test(name)) return 'begin with a small letter'
   if (name.endsWith('-')) return 'end with a letter or a digit'
-  // npm installs packages into a folder of this name.
-  if (name === 'node-modules' || name === 'test') return 'it means something else to npm or Node'
   return undefined
 }
 

@@ -13,8 +13,8 @@ describe('create-leasehold', () => {
   it('writes the service that the flags ask for, and says what to do next', async () => {
     const { code, folder, shown, errors } = await run(['orders', '--store', 'redis', '--recipe', 'schedule'])
     expect(code).toBe(0)
-    expect(shown).toBe('')
-    expect(errors).toBe(
+    expect(errors).toBe('')
+    expect(shown).toBe(
       'orders is written: schedule on redis. Next:\n\n  cd orders\n  npm install\n  npm test\n  docker compose up -d\n' +
         '  npm start\n\nThe README says how to start it twice and see a take-over.\n',
     )
@@ -34,10 +34,10 @@ describe('create-leasehold', () => {
   })
 
   it('takes the defaults with --yes, and needs no server then', async () => {
-    const { code, folder, errors } = await run(['--yes'])
+    const { code, folder, shown } = await run(['--yes'])
     expect(code).toBe(0)
-    expect(errors).toMatch(/^my-service is written: leader on local\./)
-    expect(errors).not.toContain('docker')
+    expect(shown).toMatch(/^my-service is written: leader on local\./)
+    expect(shown).not.toContain('docker')
     expect(existsSync(join(folder, 'my-service', 'src', 'main.js'))).toBe(true)
   })
 
@@ -45,10 +45,10 @@ describe('create-leasehold', () => {
     const parent = temporaryFolder()
     const folder = join(parent, 'orders')
     mkdirSync(folder)
-    const { code, errors } = await run([path, '--yes'], { folder: path === 'services/orders' ? parent : folder })
+    const { code, shown, errors } = await run([path, '--yes'], { folder: path === 'services/orders' ? parent : folder })
     expect(code, errors).toBe(0)
-    expect(errors).toMatch(/^orders is written/)
-    expect(errors.includes('  cd ')).toBe(path === 'services/orders')
+    expect(shown).toMatch(/^orders is written/)
+    expect(shown.includes('  cd ')).toBe(path === 'services/orders')
   })
 
   it('writes into a folder that has a repository and nothing else', async () => {

@@ -20,14 +20,14 @@ describe('the questions', () => {
     expect(await command.ended).toBe(0)
     expect(command.shown).toContain('  1  local       a folder of this machine: no server')
     expect(command.shown).toContain('  2  schedule       a job runs at its times, on one process')
-    expect(command.errors).toMatch(/^orders is written: schedule on redis/)
+    expect(command.shown).toMatch(/orders is written: schedule on redis/)
   })
 
   it('are answered by the defaults with the return key alone', async () => {
     const command = onTerminal()
     for (const question of ['Folder', 'Store', 'Recipe']) await command.answer(`${question} [`, '\n')
     expect(await command.ended).toBe(0)
-    expect(command.errors).toMatch(/^my-service is written: leader on local/)
+    expect(command.shown).toMatch(/my-service is written: leader on local/)
   })
 
   it('are only those that the flags have not answered', async () => {
@@ -35,7 +35,7 @@ describe('the questions', () => {
     await command.answer('Recipe [1]: ', '7\n')
     expect(await command.ended).toBe(0)
     expect(command.shown).not.toContain('Store [')
-    expect(command.errors).toMatch(/^orders is written: actor on etcd/)
+    expect(command.shown).toMatch(/orders is written: actor on etcd/)
   })
 
   it('are asked again after an answer that is none', async () => {
