@@ -1,9 +1,10 @@
 import { reportApis } from './api-report.js'
+import { reportSizes } from './entry-sizes.js'
 import { runQuietTool, runTool } from './run-tool.js'
 import { packages, shown, type Workspace } from './workspaces.js'
 
 /** The steps of `npm run check`, in order. Each returns whether it passed. */
-const steps: Record<string, () => boolean> = {
+const steps: Record<string, () => boolean | Promise<boolean>> = {
   lint: () => runTool('biome', ['check', '--error-on-warnings', '.']),
   types: () => all([() => runTool('tsc', ['-b']), () => runTool('tsc', ['-p', 'tsconfig.test.json'])]),
   unused: () =>
@@ -13,6 +14,7 @@ const steps: Record<string, () => boolean> = {
       () => runTool('knip', ['--production', '--no-config-hints', '--include', 'files,dependencies,unlisted']),
     ]),
   shape: () => all([() => runTool('tsx', ['tools/bundle.ts']), ...packages().map(checkShape)]),
+  sizes: () => reportSizes({ update: false }),
   api: () => reportApis({ update: false }),
 }
 
@@ -33,17 +35,17 @@ function all(checks: readonly (() => boolean)[]): boolean {
   return checks.map((check) => check()).every(Boolean)
 }
 
-function main(asked: readonly string[]): void {
+async function main(asked: readonly string[]): Promise<void> {
   const unknown = asked.filter((name) => !(name in steps))
   if (unknown.length > 0) throw new Error(`no such check: ${unknown.join(', ')}; there are ${Object.keys(steps)}`)
   const failed: string[] = []
   for (const [name, run] of Object.entries(steps)) {
     if (asked.length > 0 && !asked.includes(name)) continue
     console.log(`\n── ${name} ──`)
-    if (!run()) failed.push(name)
+    if (!(await run())) failed.push(name)
   }
   console.log(failed.length === 0 ? '\nAll checks passed.' : `\nFailed: ${failed.join(', ')}.`)
   process.exitCode = failed.length === 0 ? 0 : 1
 }
 
-main(process.argv.slice(2))
+await main(process.argv.slice(2))

@@ -22,6 +22,7 @@ function createProvider(name: string): string {
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   writeFileSync(join(folder, 'reference.conf'), '')
   addReference(name)
+  addToChangesets(name)
   return folder
 }
 
@@ -43,6 +44,14 @@ function addReference(name: string): void {
   writeFileSync(file, text.replace(/ \}\n( {2}\])/, ` },\n    { "path": "packages/${name}" }\n$1`))
 }
 
+/** All packages have one version. */
+function addToChangesets(name: string): void {
+  const file = join(root, '.changeset', 'config.json')
+  const config = JSON.parse(readFileSync(file, 'utf8'))
+  const [names = []] = config.fixed
+  writeFileSync(file, `${JSON.stringify({ ...config, fixed: [[...names, `@leasehold/${name}`].sort()] }, null, 2)}\n`)
+}
+
 function run(command: string, ...args: string[]): void {
   const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' })
   if (status !== 0) throw new Error(`${[command, ...args].join(' ')} failed`)
@@ -61,6 +70,6 @@ ${shown(folder)} is ready. Next:
   1. implement src/${name}-register.ts and src/${name}-guard.ts
   2. npx vitest run packages/${name}
   3. npm run docs:update, after a change of src/${name}-options.ts
-  4. npm run api && npm run check
+  4. npm run api && npm run build && npm run sizes -- --update && npm run check
 docs/guide/writing-a-provider.md explains each step.`)
 }

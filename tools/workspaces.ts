@@ -13,6 +13,9 @@ export interface Manifest {
   readonly name: string
   readonly version: string
   readonly license?: string
+  readonly keywords?: readonly string[]
+  readonly files?: readonly string[]
+  readonly publishConfig?: { readonly access?: string }
   readonly repository?: { readonly url: string; readonly directory: string }
   readonly homepage?: string
   readonly bugs?: string
@@ -21,7 +24,7 @@ export interface Manifest {
   readonly private?: boolean
   readonly bin?: Readonly<Record<string, string>>
   readonly exports?: Readonly<
-    Record<string, string | { readonly types?: string; readonly '@leasehold/source'?: string }>
+    Record<string, string | { readonly types?: string; readonly default?: string; readonly '@leasehold/source'?: string }>
   >
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>

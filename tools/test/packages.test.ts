@@ -28,6 +28,24 @@ describe.each(packages())('package $id', ({ id, folder, manifest }) => {
     expect(manifest.bugs).toBe(`${repositoryUrl}/issues`)
   })
 
+  it('can be found by what people search for', () => {
+    const { keywords = [] } = manifest
+    expect(new Set(keywords).size).toBe(keywords.length)
+    // A keyword with spaces is none to the search of npm.
+    for (const keyword of keywords) expect(keyword).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
+    expect(keywords.length).toBeGreaterThanOrEqual(7)
+    // Those who look for a lock seldom know the word lease. HOCON has readers of its own.
+    if (id !== 'config') {
+      expect(keywords).toContain('lease')
+      expect(keywords).toContain('distributed-lock')
+    }
+  })
+
+  it('is packed with its CHANGELOG, and published for everybody', () => {
+    expect(manifest.files).toContain('CHANGELOG.md')
+    expect(manifest.publishConfig).toEqual({ access: 'public' })
+  })
+
   it('has a README whose links work on a package page', () => {
     expect(relativeLinks(readFileSync(join(folder, 'README.md'), 'utf8'))).toEqual([])
   })
@@ -66,6 +84,17 @@ describe.each(packages())('package $id', ({ id, folder, manifest }) => {
     const { references } = JSON.parse(readFileSync(join(root, 'tsconfig.json'), 'utf8'))
     expect(references).toContainEqual({ path: `packages/${id}` })
   })
+})
+
+it.each([
+  ['cron', ['recipes', 'nestjs', 'node-cron', 'redis', 'postgres', 'cli']],
+  ['multiple-instances', ['core', 'recipes', 'nestjs', 'fastify', 'node-cron']],
+  ['leader-election', ['core', 'recipes', 'redis', 'postgres', 'etcd', 'consul', 'kubernetes', 'azure-blob', 'nestjs']],
+  ['fencing-token', ['core', 'redis', 'postgres', 'etcd']],
+  ['redlock', ['redis', 'redis-quorum', 'codemod']],
+])('the keyword %s leads to %j', (keyword, ids) => {
+  const found = packages().filter(({ manifest }) => manifest.keywords?.includes(keyword) === true)
+  expect(found.map(({ id }) => id)).toEqual(expect.arrayContaining(ids))
 })
 
 describe('the layers', () => {
