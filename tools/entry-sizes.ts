@@ -68,7 +68,11 @@ async function sizeOf(entry: string, file: string, { folder, manifest }: Workspa
 
 /** The entry, and the files that it imports by a statement. What `import()` loads comes later, if at all. */
 function loadedAtOnce({ outputs }: Metafile): readonly string[] {
-  const found = new Set(Object.keys(outputs).filter((name) => outputs[name]?.entryPoint !== undefined).slice(0, 1))
+  const found = new Set(
+    Object.keys(outputs)
+      .filter((name) => outputs[name]?.entryPoint !== undefined)
+      .slice(0, 1),
+  )
   // A set also visits what is added meanwhile.
   for (const name of found) {
     for (const { path, kind, external } of outputs[name]?.imports ?? []) {

@@ -86,7 +86,9 @@ function pack({ version, ordered }: Release): void {
   rmSync(OUT, { recursive: true, force: true })
   mkdirSync(OUT)
   const folders = ordered.map(({ folder }) => folder)
-  const packed = JSON.parse(output('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', OUT, ...folders]))
+  const packed = JSON.parse(
+    output('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', OUT, ...folders]),
+  )
   const sizes = new Map<string, number>(packed.map((made: { name: string; size: number }) => [made.name, made.size]))
   for (const workspace of ordered) {
     const { name } = workspace.manifest
@@ -112,7 +114,7 @@ function publish({ isDryRun, version, ordered, env }: Release): void {
     }
     const provenance = hasIdentity(env) && !isDryRun ? ['--provenance'] : []
     const args = ['publish', tarballOf(workspace, version), '--access', 'public', '--ignore-scripts', ...provenance]
-    run('npm', isDryRun ? [...args, '--dry-run', '--silent'] : args)
+    run('npm', isDryRun ? [...args, '--dry-run', '--loglevel', 'error'] : args)
     console.log(`${isDryRun ? 'would publish' : 'published'} ${name} ${version}`)
   }
 }
@@ -125,7 +127,8 @@ function isPublished(name: string, version: string): boolean {
 
 function run(command: string, args: readonly string[]): void {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: ['ignore', 'inherit', 'inherit'] })
-  if (status !== 0) throw new Refusal(`${[basename(command), ...args].join(' ')} failed${error ? `: ${error.message}` : ''}`)
+  if (status !== 0)
+    throw new Refusal(`${[basename(command), ...args].join(' ')} failed${error ? `: ${error.message}` : ''}`)
 }
 
 function output(command: string, args: readonly string[]): string {

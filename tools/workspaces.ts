@@ -24,7 +24,10 @@ export interface Manifest {
   readonly private?: boolean
   readonly bin?: Readonly<Record<string, string>>
   readonly exports?: Readonly<
-    Record<string, string | { readonly types?: string; readonly default?: string; readonly '@leasehold/source'?: string }>
+    Record<
+      string,
+      string | { readonly types?: string; readonly default?: string; readonly '@leasehold/source'?: string }
+    >
   >
   readonly dependencies?: Readonly<Record<string, string>>
   readonly peerDependencies?: Readonly<Record<string, string>>

@@ -16,7 +16,12 @@ export function latestEntry(changelog: string) {
 }
 
 /** Adds the changes of a package in `version`. If the version is there and unreleased, they become a part of it. */
-export function withChanges(changelog: string, name: string, version: string, changesets: readonly Changeset[]): string {
+export function withChanges(
+  changelog: string,
+  name: string,
+  version: string,
+  changesets: readonly Changeset[],
+): string {
   const changes = changesText(name, changesets)
   const latest = latestEntry(changelog)
   if (latest?.version === version) {
@@ -28,7 +33,9 @@ export function withChanges(changelog: string, name: string, version: string, ch
   const text = changes === '' ? 'Nothing changed in this package. All packages have one version.' : changes
   const entry = `## ${version}\n\n${text}\n\n`
   const at = changelog.search(HEADING)
-  return at < 0 ? `${changelog.trimEnd()}\n\n${entry.trimEnd()}\n` : changelog.slice(0, at) + entry + changelog.slice(at)
+  return at < 0
+    ? `${changelog.trimEnd()}\n\n${entry.trimEnd()}\n`
+    : changelog.slice(0, at) + entry + changelog.slice(at)
 }
 
 function changesText(name: string, changesets: readonly Changeset[]): string {

@@ -33,7 +33,8 @@ export function versionPackages(): string {
     throw new Error('there are no changesets: write one by "npx changeset" for each change that users should read of')
   }
   const version = isUnreleased ? current : nextVersion(current, changesets)
-  for (const folder of [root, ...workspaces().map((workspace) => workspace.folder)]) setVersion(folder, current, version)
+  for (const folder of [root, ...workspaces().map((workspace) => workspace.folder)])
+    setVersion(folder, current, version)
   for (const workspace of published) {
     const text = withChanges(changelogOf(workspace), workspace.manifest.name, version, changesets)
     writeFileSync(join(workspace.folder, 'CHANGELOG.md'), text)

@@ -20,7 +20,9 @@ const run = promisify(execFile)
 async function whyNot(): Promise<string | undefined> {
   const unbuilt = packages().filter(({ folder }) => !existsSync(join(folder, 'dist')))
   if (unbuilt.length > 0) return `${unbuilt.map(({ id }) => id).join(', ')} are not built: npm run build`
-  const asked = run('npm', ['view', 'xstate', 'name', '--fetch-retries=0', '--fetch-timeout=10000'], { timeout: 20_000 })
+  const asked = run('npm', ['view', 'xstate', 'name', '--fetch-retries=0', '--fetch-timeout=10000'], {
+    timeout: 20_000,
+  })
   return await asked.then(
     () => undefined,
     () => 'npm reaches no registry, which has the packages that ours need: try again with a network',
@@ -93,7 +95,9 @@ describeUnless(await whyNot(), 'the packages, installed from their tarballs into
     if (!line.startsWith('{')) return { [name]: `${stdout}${stderr}` }
     const results = Object.entries(JSON.parse(line) as Record<string, string | true>)
     const known = Object.keys(knownFailures[name] ?? {})
-    return Object.fromEntries(results.flatMap(([id, result]) => (result === true || known.includes(id) ? [] : [[id, result]])))
+    return Object.fromEntries(
+      results.flatMap(([id, result]) => (result === true || known.includes(id) ? [] : [[id, result]])),
+    )
   }
 
   it('have declarations that TypeScript takes with `nodenext`, also from CommonJS, and the examples of the READMEs compile', async () => {

@@ -19,7 +19,9 @@ function release(...args: readonly string[]) {
 describe('npm run release', () => {
   it('refuses without a token, before it does anything else, and says what to do', () => {
     const { status, stderr } = release()
-    expect(stderr).toMatch(/Not published: there is no token .* set NODE_AUTH_TOKEN\. .*--dry-run" does all but the upload\./)
+    expect(stderr).toMatch(
+      /Not published: there is no token .* set NODE_AUTH_TOKEN\. .*--dry-run" does all but the upload\./,
+    )
     expect(status).toBe(1)
   })
 
@@ -42,7 +44,11 @@ describe('the order of publication', () => {
   const namesOf = (workspaces: readonly Workspace[]) => workspaces.map(({ manifest }) => manifest.name)
 
   it('has each package after those that it needs; peers that are optional may come later', () => {
-    expect(namesOf(publishOrder([named('a', ['c']), named('b', ['a']), named('c', [], ['b'])]))).toEqual(['c', 'a', 'b'])
+    expect(namesOf(publishOrder([named('a', ['c']), named('b', ['a']), named('c', [], ['b'])]))).toEqual([
+      'c',
+      'a',
+      'b',
+    ])
   })
 
   it('does not exist if packages need each other', () => {
@@ -64,7 +70,8 @@ describe('changesets', () => {
 
   it('are read by npm run version-packages', () => {
     const names = packages().map(({ manifest }) => manifest.name)
-    for (const { file, bumps } of readChangesets(CHANGESETS)) expect(names, file).toEqual(expect.arrayContaining([...bumps.keys()]))
+    for (const { file, bumps } of readChangesets(CHANGESETS))
+      expect(names, file).toEqual(expect.arrayContaining([...bumps.keys()]))
   })
 
   it.each(packages())('$id has a CHANGELOG that begins with the version of now', (workspace) => {
@@ -114,7 +121,9 @@ describe('the workflows', () => {
 
   it('run the checks, all kinds of tests, and the dry run of a release', () => {
     const tests = ['npm test', 'npm test -- long', 'npm test -- servers', 'npm test -- mutants']
-    expect(commands).toEqual(expect.arrayContaining(['npm install', 'npm run check', ...tests, 'npm run release -- --dry-run']))
+    expect(commands).toEqual(
+      expect.arrayContaining(['npm install', 'npm run check', ...tests, 'npm run release -- --dry-run']),
+    )
   })
 
   it('may ask for an identity token only where they publish', () => {

@@ -55,7 +55,10 @@ const examples = {
     const file = join(folder, 'withdraw.ts')
     writeFileSync(file, readFileSync(new URL('withdraw.ts.txt', import.meta.url)))
     runProgram('@leasehold/codemod', 'dist/bin.js', ['redlock', file])
-    check(readFileSync(file, 'utf8').includes("createLease(redlock, account, { heartbeatTimeout: 5000 }).run("), 'no lease')
+    check(
+      readFileSync(file, 'utf8').includes('createLease(redlock, account, { heartbeatTimeout: 5000 }).run('),
+      'no lease',
+    )
   },
   config: async () => {
     const { parseHocon } = await import('@leasehold/config')

@@ -12,7 +12,10 @@ export class DeclarationChecker {
   readonly #host: ts.CompilerHost
 
   constructor() {
-    const { options } = ts.convertCompilerOptionsFromJson({ ...COMPILER_OPTIONS, module: 'nodenext', noEmit: true }, '/')
+    const { options } = ts.convertCompilerOptionsFromJson(
+      { ...COMPILER_OPTIONS, module: 'nodenext', noEmit: true },
+      '/',
+    )
     this.#options = options
     this.#host = ts.createCompilerHost(options)
     const read = this.#host.getSourceFile
@@ -35,7 +38,8 @@ export class DeclarationChecker {
     const program = ts.createProgram([main], { ...this.#options, typeRoots }, host)
     const own = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(folder))
     const found = [...program.getOptionsDiagnostics(), ...program.getGlobalDiagnostics()]
-    for (const file of own) found.push(...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file))
+    for (const file of own)
+      found.push(...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file))
     return ts.formatDiagnostics(found, host)
   }
 }

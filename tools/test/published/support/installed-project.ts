@@ -66,13 +66,14 @@ function packageOf(name: string): string {
 function thirdParties(): Readonly<Record<string, string>> {
   const peers = packages().flatMap(({ manifest }) => Object.keys({ ...manifest.peerDependencies }))
   const imported = examples().flatMap(({ file }) => importsOf(file))
-  const names = [...peers, ...imported, 'typescript', '@types/node', 'reflect-metadata', '@azure/storage-blob', 'rxjs']
+  const names = [...peers, ...imported, 'typescript', '@types/node', '@types/pg', 'reflect-metadata', '@azure/storage-blob', 'rxjs']
   const wanted = new Set(names.filter((name) => !/^(\.|node:|@leasehold\/)/.test(name)).map(packageOf))
   return Object.fromEntries([...wanted].sort().map((name) => [name, readManifest(installed(name)).version]))
 }
 
 function installed(name: string): string {
-  const places = [root, ...packages().map(({ folder }) => folder)].map((place) => join(place, 'node_modules', name))
+  // Those of a package are other versions than the ones at the root.
+  const places = [...packages().map(({ folder }) => folder), root].map((place) => join(place, 'node_modules', name))
   const found = places.find((place) => existsSync(place))
   if (found === undefined) throw new Error(`${name} is not installed in this repository`)
   return found
@@ -98,13 +99,17 @@ export async function installProject(folder: string): Promise<void> {
 
 /** Adds the examples of the READMEs, programs that import everything, and settings of the compiler for each kind of project. */
 export function fillProject(folder: string): void {
-  for (const { file, target } of examples().filter(({ file: path }) => path.endsWith('.ts'))) copy(file, join(folder, 'src', target))
+  for (const { file, target } of examples().filter(({ file: path }) => path.endsWith('.ts')))
+    copy(file, join(folder, 'src', target))
   const entries = packages().flatMap(publicEntries)
   const required = entries.map((entry, index) => `import e${index} = require('${entry}')`)
   const used = `export const all = [${entries.map((_, index) => `e${index}`).join(', ')}]`
   writeFileSync(join(folder, 'src', 'required.cts'), `${required.join('\n')}\n${used}\n`)
   copy(join(PROGRAMS, 'examples.mjs'), join(folder, 'examples.mjs'))
-  copy(join(root, 'packages', 'codemod', 'test', 'styles', 'readme', 'withdraw.ts.txt'), join(folder, 'withdraw.ts.txt'))
+  copy(
+    join(root, 'packages', 'codemod', 'test', 'styles', 'readme', 'withdraw.ts.txt'),
+    join(folder, 'withdraw.ts.txt'),
+  )
   const nodenext = { ...COMPILER_OPTIONS, module: 'nodenext', rootDir: 'src', outDir: 'build' }
   writeJson(join(folder, 'tsconfig.json'), { compilerOptions: nodenext, include: ['src'] })
   const bundler = { ...COMPILER_OPTIONS, module: 'esnext', moduleResolution: 'bundler', noEmit: true }

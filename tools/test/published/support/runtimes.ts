@@ -20,7 +20,10 @@ export async function nodes(folder: string): Promise<readonly (Runtime | string)
     if (existsSync(node)) return { name, program: node, args: [] }
     return await brought(name, `node@${node}`, [join('node_modules', 'node', 'bin', 'node')], [], folder)
   })
-  return [{ name: `Node ${process.versions.node}`, program: process.execPath, args: [] }, ...(await Promise.all(others))]
+  return [
+    { name: `Node ${process.versions.node}`, program: process.execPath, args: [] },
+    ...(await Promise.all(others)),
+  ]
 }
 
 /** Deno and Bun, whose programs npm brings. */
@@ -57,5 +60,7 @@ async function brought(
     return `${name} is not tried, because npm could not install ${spec}: ${String(error).split('\n')[0]}`
   }
   const program = files.map((file) => join(folder, file)).find((file) => existsSync(file))
-  return program === undefined ? `${name} is not tried, because ${spec} has no program for this machine` : { name, program, args }
+  return program === undefined
+    ? `${name} is not tried, because ${spec} has no program for this machine`
+    : { name, program, args }
 }
