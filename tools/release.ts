@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { bundledDependencies } from './bundled-dependencies.js'
 import { latestEntry } from './release/changelog.js'
 import { readChangesets } from './release/changesets.js'
 import { publishOrder } from './release/publish-order.js'
@@ -96,13 +97,29 @@ function pack({ version, ordered }: Release): void {
   }
 }
 
-/** The packages that are installed with ours, as CycloneDX. */
-function writeSbom(): void {
+/** Our packages, those that npm installs with them, and those that are a part of our code, as CycloneDX. Peers are the user's. */
+function writeSbom({ ordered }: Release): void {
   const file = join(OUT, 'sbom.cdx.json')
   const tool = join(root, 'node_modules', '.bin', 'cyclonedx-npm')
-  run(tool, ['--omit', 'dev', '--output-reproducible', '--output-format', 'JSON', '--output-file', file])
-  const { components = [] } = JSON.parse(readFileSync(file, 'utf8'))
+  const workspaces = ordered.flatMap(({ manifest }) => ['--workspace', manifest.name])
+  const format = ['--output-reproducible', '--output-format', 'JSON', '--output-file', file]
+  run(tool, ['--omit', 'dev', 'peer', '--no-include-workspace-root', ...workspaces, ...format])
+  const sbom = JSON.parse(readFileSync(file, 'utf8'))
+  const known = new Set(sbom.components.map(({ purl }: { purl: string }) => purl.replace(/\?.*/, '')))
+  const others = bundledDependencies.filter((name) => !name.startsWith('@leasehold/'))
+  const bundled = others.map((name) => componentOf(name, ordered)).filter(({ purl }) => !known.has(purl))
+  const components = [...sbom.components, ...bundled]
+  writeFileSync(file, `${JSON.stringify({ ...sbom, components }, null, 2)}\n`)
   console.log(`${shown(file)}: ${components.length} components`)
+}
+
+/** A package whose code is in the files of ours. */
+function componentOf(name: string, ordered: readonly Workspace[]) {
+  // A package may have another version than the one at the root.
+  const places = [...ordered.map(({ folder }) => folder), root].map((place) => join(place, 'node_modules', name))
+  const { version, license } = readManifest(places.find((place) => existsSync(place)) ?? name)
+  const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`
+  return { 'bom-ref': `bundled|${name}@${version}`, type: 'library', name, version, licenses: [{ license: { id: license } }], purl }
 }
 
 function publish({ isDryRun, version, ordered, env }: Release): void {

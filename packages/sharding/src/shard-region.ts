@@ -155,13 +155,13 @@ export class ShardRegion<Logic extends AnyActorLogic = AnyActorLogic> extends Ou
     return healthFrom(this.#fault?.message ?? reason, { ...details, entities: this.entities, held: this.#core.kept })
   }
 
-  /** @internal */
+  /** Called by the base class, once it has started. */
   protected override async act(): Promise<void> {
     if (this.#isHost) this.#group.start()
     await new Promise<void>((resolve) => this.stopping.onAbort(resolve))
   }
 
-  /** @internal Drains and hands over all shards, then sends what is on its way, and closes the transport. Never rejects. */
+  /** Drains and hands over all shards, then sends what is on its way, and closes the transport. Never rejects. */
   protected override async end(timeout: number): Promise<void> {
     await this.#listening?.catch(() => {})
     await this.#group.stop({ timeout }).catch((error) => this.report(error, 'the group could not be stopped'))

@@ -116,14 +116,14 @@ export class Singleton<Logic extends AnyActorLogic = AnyActorLogic> extends Oute
     return healthOf(this.#candidate ?? this.#observer)
   }
 
-  /** @internal */
+  /** Called by the base class, once it has started. */
   protected override async act(): Promise<void> {
     if (this.#options.host !== false) this.#campaign()
     await this.#directory.follow()
     await new Promise<void>((resolve) => this.stopping.onAbort(resolve))
   }
 
-  /** @internal The actor handles the events that it has, is saved, and passes to a process that waits. Never rejects. */
+  /** The actor handles the events that it has, is saved, and passes to a process that waits. Never rejects. */
   protected override async end(timeout: number): Promise<void> {
     const endsAt = this.clock.now() + timeout
     const stopped = (options: ElectionStopOptions): Promise<void> =>

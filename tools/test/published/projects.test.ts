@@ -32,8 +32,8 @@ async function whyNot(): Promise<string | undefined> {
 /** What an example of a README does not do in a runtime, and why. */
 const knownFailures: Readonly<Record<string, Readonly<Record<string, string>>>> = { Deno: {}, Bun: {} }
 
-/** Entries that only work in a test runner. */
-const inRunners = ['@leasehold/testkit/vitest', '@leasehold/testkit/node-test', '@leasehold/nestjs/testing']
+/** Entries that have types only, or that only work in a test runner. */
+const notRequired = ['@leasehold/core/channels', '@leasehold/testkit/vitest', '@leasehold/testkit/node-test']
 
 describeUnless(await whyNot(), 'the packages, installed from their tarballs into an empty project', () => {
   // Where the compiler and Node say that a file is.
@@ -83,7 +83,7 @@ describeUnless(await whyNot(), 'the packages, installed from their tarballs into
   /** What went wrong in a runtime: by the package whose example it was, or by the entry that could not be required. */
   async function failuresOn({ name, program, args }: Runtime): Promise<Readonly<Record<string, string>>> {
     const entries = packages().flatMap(publicEntries)
-    const ENTRIES = name.startsWith('Node') ? entries.filter((entry) => !inRunners.includes(entry)).join(' ') : ''
+    const ENTRIES = name.startsWith('Node') ? entries.filter((entry) => !notRequired.includes(entry)).join(' ') : ''
     const options = {
       cwd: project,
       env: { PATH: process.env.PATH, HOME: folder, ...env, ENTRIES },
@@ -117,7 +117,7 @@ describeUnless(await whyNot(), 'the packages, installed from their tarballs into
     for (const runtime of asked) expect(await failuresOn(runtime), runtime.name).toEqual({})
   })
 
-  it.each(['Deno', 'Bun'])('run the examples of their READMEs on %s', async (name, { skip }) => {
+  it.for(['Deno', 'Bun'])('run the examples of their READMEs on %s', async (name, { skip }) => {
     await compiled
     const runtime = (await runtimes).find((found) => (typeof found === 'string' ? found : found.name).startsWith(name))
     if (runtime === undefined || typeof runtime === 'string') return skip(runtime)

@@ -23,9 +23,9 @@ function check(isRight, what) {
 async function rejectsWithoutServer(work) {
   const outcome = await work.then(
     () => 'it resolved',
-    (error) => error.code ?? error,
+    (error) => error,
   )
-  check(['unavailable', 'timeout'].includes(outcome), `without a server: ${outcome}`)
+  check(['unavailable', 'timeout'].includes(outcome.code), `without a server: ${outcome.code} ${outcome}`)
 }
 
 /** Runs the program of a package with the runtime that runs this. */
@@ -77,7 +77,7 @@ const examples = {
   },
   etcd: async () => {
     const { rebuildOnce } = await load('etcd', 'readme/rebuild-index')
-    await rejectsWithoutServer(rebuildOnce([nowhere], async () => 'text'))
+    await rejectsWithoutServer(rebuildOnce([`http://${nowhere}`], async () => 'text'))
   },
   fastify: async () => {
     const { buildServer } = await load('fastify', 'readme/server')

@@ -12,10 +12,9 @@ export class DeclarationChecker {
   readonly #host: ts.CompilerHost
 
   constructor() {
-    const { options } = ts.convertCompilerOptionsFromJson(
-      { ...COMPILER_OPTIONS, module: 'nodenext', noEmit: true },
-      '/',
-    )
+    // Declarations of others, such as XState's, have faults with this option: only ours are checked with it.
+    const strictest = { ...COMPILER_OPTIONS, exactOptionalPropertyTypes: true, module: 'nodenext', noEmit: true }
+    const { options } = ts.convertCompilerOptionsFromJson(strictest, '/')
     this.#options = options
     this.#host = ts.createCompilerHost(options)
     const read = this.#host.getSourceFile
