@@ -119,7 +119,14 @@ function componentOf(name: string, ordered: readonly Workspace[]) {
   const places = [...ordered.map(({ folder }) => folder), root].map((place) => join(place, 'node_modules', name))
   const { version, license } = readManifest(places.find((place) => existsSync(place)) ?? name)
   const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`
-  return { 'bom-ref': `bundled|${name}@${version}`, type: 'library', name, version, licenses: [{ license: { id: license } }], purl }
+  return {
+    'bom-ref': `bundled|${name}@${version}`,
+    type: 'library',
+    name,
+    version,
+    licenses: [{ license: { id: license } }],
+    purl,
+  }
 }
 
 function publish({ isDryRun, version, ordered, env }: Release): void {

@@ -100,7 +100,7 @@ const examples = {
   },
   kubernetes: async () => {
     const { reportOnce } = await load('kubernetes', 'readme/report')
-    const cluster = { name: 'x', cluster: { server: `http://${nowhere}` } }
+    const cluster = { name: 'x', cluster: { server: `https://${nowhere}` } }
     const context = { name: 'x', context: { cluster: 'x', user: 'x' } }
     const user = { name: 'x', user: {} }
     const config = { 'current-context': 'x', clusters: [cluster], contexts: [context], users: [user] }

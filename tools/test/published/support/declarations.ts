@@ -4,14 +4,14 @@ import ts from 'typescript'
 import { COMPILER_OPTIONS } from './installed-project.js'
 
 /**
- * Checks a project that imports these entries, and the declarations of all packages of ours in it. One for all projects: each file
- * is parsed once.
+ * Checks projects that import entries of our packages, and the declarations of our packages in them. A file outside of `parent`,
+ * the folder of all projects, is parsed once.
  */
 export class DeclarationChecker {
   readonly #options: ts.CompilerOptions
   readonly #host: ts.CompilerHost
 
-  constructor() {
+  constructor(parent: string) {
     // Declarations of others, such as XState's, have faults with this option: only ours are checked with it.
     const strictest = { ...COMPILER_OPTIONS, exactOptionalPropertyTypes: true, module: 'nodenext', noEmit: true }
     const { options } = ts.convertCompilerOptionsFromJson(strictest, '/')
@@ -20,8 +20,7 @@ export class DeclarationChecker {
     const read = this.#host.getSourceFile
     const parsed = new Map<string, ts.SourceFile | undefined>()
     this.#host.getSourceFile = (file, ...rest) => {
-      // Where files of a project are, others of the same name may have been before.
-      if (!file.includes('typescript/lib/')) return read(file, ...rest)
+      if (file.startsWith(parent)) return read(file, ...rest)
       if (!parsed.has(file)) parsed.set(file, read(file, ...rest))
       return parsed.get(file)
     }

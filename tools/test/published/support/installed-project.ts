@@ -65,7 +65,16 @@ function packageOf(name: string): string {
 function thirdParties(): Readonly<Record<string, string>> {
   const peers = packages().flatMap(({ manifest }) => Object.keys({ ...manifest.peerDependencies }))
   const imported = examples().flatMap(({ file }) => importsOf(file))
-  const names = [...peers, ...imported, 'typescript', '@types/node', '@types/pg', 'reflect-metadata', '@azure/storage-blob', 'rxjs']
+  const names = [
+    ...peers,
+    ...imported,
+    'typescript',
+    '@types/node',
+    '@types/pg',
+    'reflect-metadata',
+    '@azure/storage-blob',
+    'rxjs',
+  ]
   const wanted = new Set(names.filter((name) => !/^(\.|node:|@leasehold\/)/.test(name)).map(packageOf))
   return Object.fromEntries([...wanted].sort().map((name) => [name, readManifest(installed(name)).version]))
 }
@@ -131,13 +140,18 @@ export function isolate(workspace: Workspace, installation: string, folder: stri
     mkdirSync(dirname(target), { recursive: true })
     const own = all.get(name)
     if (own === undefined) symlinkSync(join(installation, 'node_modules', name), target)
-    else cpSync(join(installation, 'node_modules', name), target, { recursive: true })
+    else cpSync(join(installation, 'node_modules', name), target, { recursive: true, filter: isDeclared })
     const { dependencies, peerDependencies, peerDependenciesMeta = {} } = own?.manifest ?? {}
     const needed = Object.keys({ ...dependencies, ...peerDependencies })
     const isThere = (other: string) => peerDependenciesMeta[other]?.optional !== true || taken[name]?.includes(other)
     // The loop goes on to these.
     if (own !== undefined) wanted.push(...needed.filter(isThere))
   }
+}
+
+/** The compiler reads no sources and no maps of an installed package. */
+function isDeclared(path: string): boolean {
+  return !/\/src$|\.map$/.test(path)
 }
 
 function copy(file: string, target: string): void {
