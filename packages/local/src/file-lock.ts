@@ -82,6 +82,8 @@ export class FileLock {
  */
 function loadSystemLock(): SystemLock {
   try {
+    // The native code calls functions of libuv, which Deno does not have: it would end the process.
+    if (process.versions.deno !== undefined) throw new Error('Deno has no libuv')
     // In a bundle of CommonJS, `import.meta` is empty: the application's packages are found from its working directory.
     return createRequire(import.meta.url ?? join(process.cwd(), 'package.json'))('fs-native-extensions')
   } catch (error) {

@@ -102,7 +102,7 @@ export async function installProject(folder: string): Promise<void> {
   const dependencies = { ...thirdParties(), ...Object.fromEntries(ours) }
   writeJson(join(folder, 'package.json'), { name: 'project', private: true, type: 'module', dependencies })
   const quiet = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts', '--loglevel', 'error']
-  await run('npm', ['install', ...quiet], { cwd: folder, timeout: 50_000 })
+  await run('npm', ['install', ...quiet], { cwd: folder, timeout: 110_000 })
 }
 
 /** Adds the examples of the READMEs, programs that import everything, and settings of the compiler for each kind of project. */

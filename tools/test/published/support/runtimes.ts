@@ -55,7 +55,7 @@ async function brought(
   // The package node installs its program by a script.
   const scripts = spec.startsWith('node@') ? [] : ['--ignore-scripts']
   try {
-    await run('npm', ['install', ...options, ...scripts, '--prefix', folder, spec], { timeout: 40_000 })
+    await run('npm', ['install', ...options, ...scripts, '--prefix', folder, spec], { timeout: 100_000 })
   } catch (error) {
     return `${name} is not tried, because npm could not install ${spec}: ${String(error).split('\n')[0]}`
   }
