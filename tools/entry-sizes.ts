@@ -21,7 +21,7 @@ export interface EntrySize {
 }
 
 /** Measures every entry and program of the packages as they were built. */
-export async function entrySizes(): Promise<readonly EntrySize[]> {
+async function entrySizes(): Promise<readonly EntrySize[]> {
   const sizes: EntrySize[] = []
   // One after the other: esbuild uses all cores for each.
   for (const workspace of packages()) {
@@ -129,12 +129,12 @@ export async function sizeFaults(
   return [...faults, ...gone.map((entry) => `there is no entry ${entry}: run "npm run sizes -- --update"`)]
 }
 
-export function readBudgets(): Readonly<Record<string, number>> {
+function readBudgets(): Readonly<Record<string, number>> {
   return existsSync(BUDGETS) ? JSON.parse(readFileSync(BUDGETS, 'utf8')) : {}
 }
 
 /** Sets every budget to the size of now and 5 % more. */
-export function writeBudgets(sizes: readonly EntrySize[]): void {
+function writeBudgets(sizes: readonly EntrySize[]): void {
   const budgets = sizes.map(({ entry, size }) => [entry, size + Math.max(LEAST_ROOM, Math.ceil(size * ROOM))] as const)
   writeFileSync(BUDGETS, `${JSON.stringify(Object.fromEntries(budgets), null, 2)}\n`)
 }
