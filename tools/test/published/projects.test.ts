@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, realpathSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -15,6 +16,9 @@ import { fillProject, installProject, isolate, publicEntries } from './support/i
 import { bun, deno, nodes, type Runtime } from './support/runtimes.js'
 
 const run = promisify(execFile)
+
+/** For what all tests share: tens of thousands of files are written and removed. */
+const FOR_ALL = 300_000
 
 /** npm asks the registry for the packages of others, unless it has asked before. */
 async function whyNot(): Promise<string | undefined> {
@@ -48,12 +52,12 @@ describeUnless(await whyNot(), 'the packages, installed from their tarballs into
     fillProject(project)
     compiled = tsc('tsconfig.json')
     bundled = tsc('tsconfig.bundler.json')
-  })
+  }, FOR_ALL)
 
   afterAll(async () => {
     await Promise.allSettled([compiled, bundled, runtimes, ...servers.map((server) => server.stop())])
-    rmSync(folder, { recursive: true, force: true })
-  })
+    await rm(folder, { recursive: true, force: true })
+  }, FOR_ALL)
 
   async function startServers(): Promise<void> {
     if (redisProgram.whyNot === undefined) {
