@@ -22,7 +22,6 @@ function createProvider(name: string): string {
   copyFileSync(join(root, 'LICENSE'), join(folder, 'LICENSE'))
   writeFileSync(join(folder, 'reference.conf'), '')
   addReference(name)
-  addToChangesets(name)
   return folder
 }
 
@@ -42,14 +41,6 @@ function addReference(name: string): void {
   const file = join(root, 'tsconfig.json')
   const text = readFileSync(file, 'utf8')
   writeFileSync(file, text.replace(/ \}\n( {2}\])/, ` },\n    { "path": "packages/${name}" }\n$1`))
-}
-
-/** All packages have one version. */
-function addToChangesets(name: string): void {
-  const file = join(root, '.changeset', 'config.json')
-  const config = JSON.parse(readFileSync(file, 'utf8'))
-  const [names = []] = config.fixed
-  writeFileSync(file, `${JSON.stringify({ ...config, fixed: [[...names, `@leasehold/${name}`].sort()] }, null, 2)}\n`)
 }
 
 function run(command: string, ...args: string[]): void {

@@ -79,8 +79,9 @@ function versionsAreRight({ isDryRun, version, ordered }: Release): void {
   console.log(text)
 }
 
-function tarballOf({ id }: Workspace, version: string): string {
-  return join(OUT, `leasehold-${id}-${version}.tgz`)
+/** As `npm pack` names it. */
+function tarballOf({ manifest }: Workspace, version: string): string {
+  return join(OUT, `${manifest.name.replace('@', '').replace('/', '-')}-${version}.tgz`)
 }
 
 function pack({ version, ordered }: Release): void {

@@ -31,7 +31,7 @@ describe.each(packages())('package $id', ({ id, folder, manifest }) => {
   it('can be found by what people search for', () => {
     const { keywords = [] } = manifest
     expect(new Set(keywords).size).toBe(keywords.length)
-    // A keyword with spaces is none to the search of npm.
+    // One form for each term, so that a keyword finds all packages that have it.
     for (const keyword of keywords) expect(keyword).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*$/)
     expect(keywords.length).toBeGreaterThanOrEqual(7)
     // Those who look for a lock seldom know the word lease. HOCON has readers of its own.

@@ -65,7 +65,9 @@ describe('the order of publication', () => {
 describe('changesets', () => {
   it('give all packages one version', () => {
     const { fixed } = JSON.parse(readFileSync(join(CHANGESETS, 'config.json'), 'utf8'))
-    expect(fixed).toEqual([packages().map(({ manifest }) => manifest.name)])
+    const [patterns = []] = fixed as readonly (readonly string[])[]
+    const isIn = (name: string) => patterns.includes(name) || (patterns.includes('@leasehold/*') && /^@leasehold\//.test(name))
+    expect(packages().filter(({ manifest }) => !isIn(manifest.name))).toEqual([])
   })
 
   it('are read by npm run version-packages', () => {

@@ -31,7 +31,10 @@ async function rejectsWithoutServer(work) {
 
 /** `LocalGuard` needs a native module that would end Deno. */
 async function rejectsOnDeno(work) {
-  const { code } = await work().then(() => ({}), (error) => error)
+  const { code } = await work().then(
+    () => ({}),
+    (error) => error,
+  )
   check(code === 'configuration', `on Deno: ${code}`)
 }
 
