@@ -32,6 +32,8 @@ export {
 } from './errors/option-faults.js'
 export { reasonOf, shownLines, shownText, shownValue } from './errors/shown-value.js'
 export { suggestionFor } from './errors/suggestion.js'
+export { bodyOf, type HttpBody, pathIn, readText } from './http/read-text.js'
+export { SecretText } from './http/secret-text.js'
 export { checkWork } from './lease/check-work.js'
 export { health, healthFrom } from './lease/health.js'
 export { extendHeld, heldOf } from './lease/held.js'

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { type Clock, LeaseConfigurationError } from '@leasehold/core'
+import { bodyOf, type HttpBody, pathIn, readText } from '@leasehold/core/internal'
 import type { BatchHandler } from '../transport.js'
 import { readBatch } from './batch-text.js'
-import { readText } from './read-text.js'
 import type { SharedSecret } from './shared-secret.js'
 
 /** What stands before the name of the region at the end of a path. */
@@ -27,11 +27,6 @@ function regionOf(path: string): string | undefined {
   }
 }
 
-/** The path of a request, without what stands after it. Its front may be the address of a server. */
-function pathIn(url: string | undefined): string {
-  return url?.replace(/[?#].*$/s, '') ?? ''
-}
-
 /** A request, in the form that servers of both kinds have. */
 interface Call {
   readonly method: string
@@ -40,7 +35,7 @@ interface Call {
   readonly length: string | undefined
   /** Why the certificate of the sender is not accepted. */
   readonly certificateFault?: string | undefined
-  readonly body: AsyncIterable<Uint8Array> | string
+  readonly body: HttpBody
 }
 
 interface Answer {
@@ -164,12 +159,4 @@ function refusal(status: number, error: string): Answer {
 
 function tooLarge(limit: number): Answer {
   return refusal(413, `the body has more than ${limit} bytes: set the same bodyLimit in all processes`)
-}
-
-/** The bodies that a parser of the server has read before, such as `express.raw()` for all types. */
-function bodyOf(request: IncomingMessage & { readonly body?: unknown }): Call['body'] {
-  if (!request.readableDidRead || request.body === undefined) return request.iterator({ destroyOnReturn: false })
-  const { body } = request
-  if (typeof body === 'string') return body
-  return Buffer.isBuffer(body) ? body.toString() : JSON.stringify(body)
 }

@@ -3,12 +3,11 @@ import https from 'node:https'
 import type { Socket } from 'node:net'
 import { urlToHttpOptions } from 'node:url'
 import type { Clock } from '@leasehold/core'
-import { reasonOf } from '@leasehold/core/internal'
+import { readText, reasonOf } from '@leasehold/core/internal'
 import { NotDeliveredError, OutcomeUnknownError } from '../delivery-errors.js'
 import { CONTENT_TYPE } from './batch-endpoint.js'
 import type { HttpTransportTls } from './http-transport-options.js'
 import { notConnected, type PeerAnswer } from './peer-failures.js'
-import { readText } from './read-text.js'
 import type { SharedSecret } from './shared-secret.js'
 
 /** How long an idle connection is kept, in milliseconds: less than the 5 s after which servers of Node close theirs. */

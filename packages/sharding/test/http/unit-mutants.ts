@@ -149,7 +149,7 @@ export const unitMutants: readonly UnitMutant[] = [
   },
   {
     title: 'a body without a length has no limit',
-    file: 'src/http/read-text.ts',
+    file: '../core/src/http/read-text.ts',
     find: "if (size > limit) return 'too-large'",
     replace: "if (size > 100 * limit) return 'too-large'",
     test: mountedTest,
