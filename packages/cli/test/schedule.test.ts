@@ -130,7 +130,8 @@ describe('schedule list and show', () => {
   it('escape control characters that others have left', async () => {
     const terminal = new TestTerminal()
     const lease = createLease(terminal.open(), 'report', { logger: silentLogger })
-    const run = JSON.stringify({ due: 5, owner: '\u001b[2J', outcome: 'failed', error: '\u001b[2J' })
+    const at = '2026-01-01T12:00:00.000Z'
+    const run = JSON.stringify({ due: at, startedAt: at, owner: '\u001b[2J', outcome: 'failed', error: '\u001b[2J' })
     await lease.acquire({ metadata: { recipe: 'schedule', run, plan: '\u001b[2J' } })
     await lease.release()
     for (const line of ['schedule list', 'schedule show report', 'schedule show report -o json']) {

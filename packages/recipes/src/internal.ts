@@ -4,7 +4,15 @@ import type { AbortableCall } from '@leasehold/core/store'
 import { type RecipeEvents, StartedRecipe } from './recipe.js'
 import type { StartedRecipeOptions } from './recipe-options.js'
 
+export { advertisedIn, electionOf, inOrder } from './leader-election/candidates.js'
+export { leaderOf } from './leader-election/leader.js'
+export { groupMember, groupOf, seenMember } from './partition-group/group-member.js'
+export { placeIn } from './places.js'
 export { leaseOptionsOf, startedRecipeOptionNames } from './recipe-options.js'
+export { isRecordKind, recipeOf } from './record-kind.js'
+export { scheduleOf } from './schedule/list-schedules.js'
+export { type ScheduleRecords, statusOf } from './schedule/schedule-status.js'
+export { isStaying, isWriting, type SeenTurnstile, turnstileIn } from './slots/turnstile-record.js'
 export { endsWithin } from './waiting.js'
 
 /** A recipe of another package: the declarations of this one show it what is internal for users. */

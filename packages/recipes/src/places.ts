@@ -31,6 +31,13 @@ export interface PlacesOptions {
   readonly report?: (error: unknown) => void
 }
 
+/** The beginning and the number in the name of a place; `undefined` if it can be the name of none. */
+export function placeIn(name: string): { readonly prefix: string; readonly place: number } | undefined {
+  const start = name.lastIndexOf('/') + 1
+  const place = name.slice(start)
+  return PLACE.test(place) ? { prefix: name.slice(0, start), place: Number(place) } : undefined
+}
+
 /** The record of a place. */
 interface PlaceRecord {
   readonly place: number

@@ -1,6 +1,7 @@
 import { LeaseConfigurationError, type Metadata, type StoreLease } from '@leasehold/core'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import type { RecipeKind } from './read-recipe.js'
+import { recipeSettings } from './recipe-settings.js'
 
 /** The key of the metadata that says which recipe has written a record. */
 const KEY = 'recipe'
@@ -24,6 +25,11 @@ export function recipeOf(metadata: Metadata | undefined): string | undefined {
   // The client of a user may answer with anything.
   const recipe: unknown = metadata?.[KEY]
   return typeof recipe === 'string' ? recipe : undefined
+}
+
+/** Whether this is the name of a writer of records here: other programs may have records with names of their own. */
+export function isRecordKind(kind: string): kind is RecordKind {
+  return kind === 'schedule-control' || Object.hasOwn(recipeSettings, kind)
 }
 
 /** Throws a `LeaseConfigurationError` if another recipe has written these metadata. */

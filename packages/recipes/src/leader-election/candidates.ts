@@ -8,7 +8,7 @@ import {
   type Metadata,
 } from '@leasehold/core'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
-import { Places } from '../places.js'
+import { Places, placeIn } from '../places.js'
 import { ofRecipe } from '../record-kind.js'
 import type { ObserverEnvironment } from './observe-leader.js'
 
@@ -31,9 +31,18 @@ const RECIPE = 'leader-election'
 /** The part of its ttl that the lease of a candidate must have left: with less, its heartbeats fail. */
 const FRESH = 1 / 2
 
+const CANDIDATES = '/candidates/'
+
 /** The beginning of the names of the candidates' leases. */
 function prefixOf(name: string): string {
-  return `${name}/candidates/`
+  return `${name}${CANDIDATES}`
+}
+
+/** The election that the lease of a candidate belongs to; `undefined` if the record is that of no candidate. */
+export function electionOf({ name, metadata }: LeaseRecord): string | undefined {
+  const { prefix = '' } = placeIn(name) ?? {}
+  const isCandidate = prefix.endsWith(CANDIDATES) && metadata?.grantId !== undefined && metadata.rank !== undefined
+  return isCandidate ? prefix.slice(0, -CANDIDATES.length) : undefined
 }
 
 /** The places of the candidates. Failures of their heartbeats are reported. */
@@ -50,15 +59,27 @@ export function toCandidateMetadata({ rank, grantId }: Pick<ReadyCandidate, 'ran
 }
 
 /** The candidate that the record shows; `undefined` if it is not ready any more. */
-export function candidateOf({ owner, ttl, remaining, metadata, ...record }: LeaseRecord): ReadyCandidate | undefined {
-  const { grantId, rank } = metadata ?? {}
-  if (!isLocked({ ...record, remaining } as LeaseRecord) || owner === '') return undefined
-  if (grantId === undefined || rank === undefined || !Number.isFinite(Number(rank))) return undefined
-  const isFresh = remaining === undefined || ttl === undefined || !Number.isFinite(ttl) || remaining >= ttl * FRESH
-  return isFresh ? { owner, rank: Number(rank), grantId, record: record.name } : undefined
+export function candidateOf(record: LeaseRecord): ReadyCandidate | undefined {
+  const { isReady, ...candidate } = advertisedIn(record) ?? {}
+  return isReady === true ? (candidate as ReadyCandidate) : undefined
 }
 
-/** The candidates that are ready, the best first; those of the same rank in the order of their names. */
+/** The candidate whose lease is held, and whether it is ready: whether its heartbeats arrive. */
+export function advertisedIn(record: LeaseRecord): (ReadyCandidate & { readonly isReady: boolean }) | undefined {
+  const { name, owner, ttl, remaining, metadata } = record
+  const { grantId, rank } = metadata ?? {}
+  if (!isLocked(record) || owner === '') return undefined
+  if (grantId === undefined || rank === undefined || !Number.isFinite(Number(rank))) return undefined
+  const isReady = remaining === undefined || ttl === undefined || !Number.isFinite(ttl) || remaining >= ttl * FRESH
+  return { owner, rank: Number(rank), grantId, record: name, isReady }
+}
+
+/** The order of candidates: the best first; those of the same rank in the order of their names. */
+export function inOrder(one: Candidate, other: Candidate): number {
+  return other.rank - one.rank || (one.owner < other.owner ? -1 : 1)
+}
+
+/** The candidates that are ready, the best first. */
 export async function readyCandidates({
   store,
   name,
@@ -70,7 +91,7 @@ export async function readyCandidates({
     const candidate = candidateOf(record)
     if (candidate !== undefined) ready.push(candidate)
   }
-  return ready.sort((one, other) => other.rank - one.rank || (one.owner < other.owner ? -1 : 1))
+  return ready.sort(inOrder)
 }
 
 /** Throws a `LeaseConfigurationError` if the candidates of the store cannot be found, or the lease cannot be handed over. */

@@ -4,6 +4,7 @@ import { aborts } from '../first-abort.js'
 import { ExclusiveLease } from '../read-write/read-write-lease.js'
 import { EnteredLease } from '../slots/entered-lease.js'
 import type { Turnstile } from '../slots/turnstile.js'
+import { isStaying } from '../slots/turnstile-record.js'
 import type { LockInfo } from './lock.js'
 import { type HeldLock, LockHold } from './lock-hold.js'
 import type { LockRequest } from './lock-request.js'
@@ -191,7 +192,7 @@ export class LockQueue {
   async #isWaitedFor(signal: AbortSignal): Promise<boolean> {
     try {
       const record = await this.#turnstile.readRecord(undefined, signal)
-      return isLocked(record) && record.metadata.stays === String(record.fencingToken)
+      return isLocked(record) && isStaying(record)
     } catch {
       // The lease that is held is valid, or its loss is reported.
       return false

@@ -1,5 +1,6 @@
 import { isLocked, type LeaseRecord, type LeaseStore, listLeases, type StoreOperationOptions } from '@leasehold/core'
 import { recipeOf } from '../record-kind.js'
+import { isStaying } from '../slots/turnstile-record.js'
 import type { LockInfo, LockManagerSnapshot } from './lock.js'
 import { recordOf } from './lock-name.js'
 import { isExclusive } from './stealing-lease.js'
@@ -36,11 +37,11 @@ export async function readLocks(
     if (recipeOf(turnstile?.metadata) !== 'read-write-lease') continue
     for (const { owner } of readers) held.push({ name, mode: 'shared', clientId: owner })
     if (!isLocked(turnstile)) continue
-    const { owner: clientId, metadata, fencingToken } = turnstile
+    const { owner: clientId } = turnstile
     if (isExclusive(turnstile)) {
       if (readers.length === 0) held.push({ name, mode: 'exclusive', clientId })
       else pending.push({ name, mode: 'exclusive', clientId })
-    } else if (metadata.stays === String(fencingToken)) {
+    } else if (isStaying(turnstile)) {
       pending.push({ name, mode: 'shared', clientId })
     }
   }

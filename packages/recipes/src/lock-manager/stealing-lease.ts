@@ -11,6 +11,7 @@ import {
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { ExclusiveLease } from '../read-write/read-write-lease.js'
 import type { EntryRequest } from '../slots/entry.js'
+import { isStaying } from '../slots/turnstile-record.js'
 
 /** The longest time between two looks at a name that has to be taken, in milliseconds. */
 const LONGEST_PAUSE = 1_000
@@ -18,14 +19,9 @@ const LONGEST_PAUSE = 1_000
 /** The metadata of an exclusive lock, beside the record of its turnstile. */
 export const exclusiveMetadata: Metadata = { mode: 'exclusive' }
 
-/**
- * Whether an exclusive lock has the name, or waits until the shared ones have ended: other holders of a turnstile leave it
- * when they have entered. The mark of an earlier holder has another token.
- */
+/** Whether an exclusive lock has the name, or waits until the shared ones have ended. */
 export function isExclusive(record: LeaseRecord | undefined): record is LeaseRecord {
-  if (!isLocked(record)) return false
-  const { mode, stays } = record.metadata
-  return mode === 'exclusive' && stays === String(record.fencingToken)
+  return isLocked(record) && record.metadata.mode === 'exclusive' && isStaying(record)
 }
 
 /** Throws a `LeaseConfigurationError` if locks of the store cannot be stolen. */

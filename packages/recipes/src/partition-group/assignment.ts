@@ -18,6 +18,7 @@ import { recipePublishers } from '../recipe-channels.js'
 import { checkRecipe, ofRecipe } from '../record-kind.js'
 import type { StoreOutage } from '../store-outage.js'
 import { endsWithin, pauseUntil } from '../waiting.js'
+import { partitionOf } from './group-member.js'
 
 /** A partition that this worker owns, from its grant until it is handed over or lost. */
 export interface AssignedPartition extends StoreHeld {
@@ -89,7 +90,7 @@ export class Assignment {
     this.partition = partition
     this.#context = context
     const { store, name, leaseOptions } = context
-    this.#lease = createLease(store, `${name}/partitions/${partition}`, leaseOptions)
+    this.#lease = createLease(store, partitionOf(name, partition), leaseOptions)
     this.ended = this.#live()
   }
 

@@ -9,7 +9,7 @@ import { checkMetadata, isThenable, roomOf } from '@leasehold/core/internal'
 import { checkLeaseName, type LeaseErrorDetails } from '@leasehold/core/store'
 import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
 import { sizeOf } from '../metadata-room.js'
-import { heldPlaces } from '../places.js'
+import { heldPlaces, placeIn } from '../places.js'
 import type { Member } from './balance.js'
 import { decodeShare, largestGroup } from './share.js'
 
@@ -56,9 +56,27 @@ function ownIn(metadata: Metadata): Metadata {
   return Object.freeze(Object.fromEntries(own.map(([key, value]) => [key.slice(OWN.length), value])))
 }
 
+const MEMBERS = '/members/'
+const PARTITIONS = '/partitions/'
+
 /** The beginning of the names of the members' leases. */
 export function membersOf(group: string): string {
-  return `${group}/members/`
+  return `${group}${MEMBERS}`
+}
+
+/** The name of the lease of a partition. */
+export function partitionOf(group: string, partition: number): string {
+  return `${group}${PARTITIONS}${partition}`
+}
+
+/** The group that a lease with this name can belong to, and what it is there; `undefined` if there is none. */
+export function groupOf(
+  name: string,
+): { readonly group: string; readonly place: number; readonly isMember: boolean } | undefined {
+  const { prefix = '', place = 0 } = placeIn(name) ?? {}
+  const part = [MEMBERS, PARTITIONS].find((ending) => prefix.endsWith(ending))
+  if (part === undefined) return undefined
+  return { group: prefix.slice(0, -part.length), place, isMember: part === MEMBERS }
 }
 
 /** The member in a record. `otherwise`: its number of partitions, if the record has no possible one. */

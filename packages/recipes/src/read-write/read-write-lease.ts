@@ -76,7 +76,8 @@ export class ExclusiveLease extends EnteredLease {
     if (!(await this.take(held, request))) return undefined
     let entry: Entry | undefined
     try {
-      const record = await turnstile.read(held)
+      // The slots will be empty when it leaves.
+      const record = { ...(await turnstile.read(held)), isFull: false }
       const staying = turnstile.stay(held, record, metadata)
       // Without metadata of the user, this only saves time: a holder that cannot write is about to lose the turnstile.
       if (metadata === undefined) staying.catch(() => {})

@@ -117,7 +117,7 @@ function endOf({ until }: SchedulePause): number {
 }
 
 /** A text that another program has written counts as nothing. */
-function parsed(text: unknown): unknown {
+export function parsed(text: unknown): unknown {
   try {
     return typeof text === 'string' ? JSON.parse(text) : undefined
   } catch {

@@ -1,4 +1,4 @@
-import { type LeaseStore, listLeases, type StoreOperationOptions } from '@leasehold/core'
+import { type LeaseRecord, type LeaseStore, listLeases, type StoreOperationOptions } from '@leasehold/core'
 import { checkOptionNames, type OptionNames, wallTime } from '@leasehold/core/store-kit'
 import { recipeOf } from '../record-kind.js'
 import { controlledBy } from './control-record.js'
@@ -7,6 +7,14 @@ import { type ScheduleRecords, type ScheduleStatus, statusOf } from './schedule-
 /** A schedule of a store. */
 export interface ListedSchedule extends ScheduleStatus {
   readonly name: string
+}
+
+/** The schedule that a record belongs to, with the record as the one or the other of its two; `undefined` if there is none. */
+export function scheduleOf(record: LeaseRecord): (Partial<ScheduleRecords> & { readonly name: string }) | undefined {
+  const recipe = recipeOf(record.metadata)
+  if (recipe === 'schedule') return { name: record.name, record }
+  const controlled = recipe === 'schedule-control' ? controlledBy(record.name) : undefined
+  return controlled === undefined ? undefined : { name: controlled, control: record }
 }
 
 const optionNames: OptionNames<StoreOperationOptions> = { timeout: true, signal: true, clock: true, keepAlive: true }
@@ -22,14 +30,9 @@ export async function listSchedules(
 ): Promise<readonly ListedSchedule[]> {
   checkOptionNames('listSchedules', options, optionNames)
   const found = new Map<string, ScheduleRecords>()
-  const add = (name: string, records: Partial<ScheduleRecords>): void => {
-    found.set(name, { record: undefined, control: undefined, ...found.get(name), ...records })
-  }
   for await (const record of listLeases(store, prefix, options)) {
-    const recipe = recipeOf(record.metadata)
-    if (recipe === 'schedule') add(record.name, { record })
-    const controlled = recipe === 'schedule-control' ? controlledBy(record.name) : undefined
-    if (controlled !== undefined) add(controlled, { control: record })
+    const { name, ...part } = scheduleOf(record) ?? {}
+    if (name !== undefined) found.set(name, { record: undefined, control: undefined, ...found.get(name), ...part })
   }
   const now = options.clock?.wall?.() ?? wallTime()
   return [...found]

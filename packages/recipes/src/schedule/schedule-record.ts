@@ -3,7 +3,7 @@ import { reasonOf } from '@leasehold/core/internal'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
 import { sizeOf } from '../metadata-room.js'
 import { checkRecipe, ofRecipe } from '../record-kind.js'
-import { isRequestId, type RunRequest, requestFrom } from './control-record.js'
+import { isRequestId, parsed, type RunRequest, requestFrom } from './control-record.js'
 
 /**
  * How a run of a schedule ended: `running` while it has not. `timed-out`: aborted after `atMostFor`. `interrupted`: its
@@ -107,16 +107,33 @@ export function shownError(error: unknown): string {
   return reasonOf(error).slice(0, LONGEST_ERROR)
 }
 
+const outcomes: readonly unknown[] = [
+  'running',
+  'done',
+  'failed',
+  'timed-out',
+  'interrupted',
+] satisfies ScheduledOutcome[]
+
 /** A text that is no run, because another program has written it, counts as none. */
 function runFrom(text: unknown): ScheduledRun | undefined {
-  if (typeof text !== 'string') return undefined
-  try {
-    const run: unknown = JSON.parse(text)
-    if (typeof run !== 'object' || run === null || !('due' in run)) return undefined
-    const { byHand: given, ...others } = run as ScheduledRun
-    const byHand = requestFrom(given)
-    return byHand === undefined ? others : { ...others, byHand }
-  } catch {
+  const run = Object(parsed(text)) as Readonly<Record<keyof ScheduledRun, unknown>>
+  const { due, owner, startedAt, outcome, endedAt, error } = run
+  if (!isInstant(due) || !isInstant(startedAt) || typeof owner !== 'string' || !outcomes.includes(outcome)) {
     return undefined
   }
+  const byHand = requestFrom(run.byHand)
+  return {
+    due,
+    ...(byHand === undefined ? {} : { byHand }),
+    owner,
+    startedAt,
+    outcome: outcome as ScheduledOutcome,
+    ...(isInstant(endedAt) ? { endedAt } : {}),
+    ...(typeof error === 'string' ? { error } : {}),
+  }
+}
+
+function isInstant(value: unknown): value is string {
+  return typeof value === 'string' && !Number.isNaN(Date.parse(value))
 }

@@ -1,6 +1,6 @@
-import { LeaseConfigurationError, type Metadata } from '@leasehold/core'
+import { LeaseConfigurationError, type LeaseRecord, type Metadata } from '@leasehold/core'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
-import { checkRecipe, ofRecipe } from '../record-kind.js'
+import { checkRecipe, ofRecipe, recipeOf } from '../record-kind.js'
 
 /** The use of the slots, and the key of their number in the record of the turnstile. */
 export type SlotKind = 'permits' | 'readers'
@@ -88,6 +88,45 @@ export function toMetadata(kind: SlotKind, { count, made, slots, next, isFull, c
     ...(isFull ? { full: 'yes' } : {}),
     ...(change === undefined ? {} : { change }),
   })
+}
+
+/**
+ * The turnstile that a record shows to those who only look; `undefined` if it is that of none, or has no valid number. Throws a
+ * `LeaseConfigurationError` if another number is too large.
+ */
+export function turnstileIn({ name, metadata }: LeaseRecord): SeenTurnstile | undefined {
+  const recipe = recipeOf(metadata)
+  const kind = (Object.keys(recipes) as SlotKind[]).find((slots) => recipes[slots] === recipe)
+  const count = kind === undefined ? undefined : countFrom(metadata[kind])
+  if (kind === undefined || count === undefined) return undefined
+  return { ...fromMetadata(kind, metadata, { count, made: count }, { leaseName: name }), recipe: recipes[kind] }
+}
+
+/** The turnstile of a recipe, as a record shows it. */
+export interface SeenTurnstile extends TurnstileRecord {
+  readonly recipe: (typeof recipes)[SlotKind]
+}
+
+/** The key with which a holder says that it stays in the turnstile. */
+const STAYS = 'stays'
+
+/** The metadata of a holder that stays in the turnstile, so that attempts without a wait give up at once. */
+export function ofStaying(token: bigint | undefined, metadata: Metadata): Metadata {
+  return { ...metadata, [STAYS]: String(token) }
+}
+
+/**
+ * Whether the holder of a turnstile stays in it: it writes, or waits until it can. The others leave it when they have entered.
+ * The mark of an earlier holder has another token.
+ */
+export function isStaying(record: Pick<LeaseRecord, 'metadata' | 'fencingToken'>): boolean {
+  // A store of the user may answer with nonsense.
+  return record.metadata?.[STAYS] === String(record.fencingToken)
+}
+
+/** Whether the holder of a turnstile writes, or waits until nobody reads; not if it waits for a slot. */
+export function isWriting(record: Pick<LeaseRecord, 'metadata' | 'fencingToken'>): boolean {
+  return isStaying(record) && record.metadata.full === undefined
 }
 
 /** The record with another number of slots. */

@@ -22,6 +22,8 @@ import type { EntryRequest } from './entry.js'
 import {
   checkedCount,
   fromMetadata,
+  isStaying,
+  ofStaying,
   type SlotKind,
   type TurnstileRecord,
   toMetadata,
@@ -125,8 +127,7 @@ export class Turnstile {
     if (isPatient) return await lease.acquire({ wait, signal })
     if (await lease.acquire({ signal })) return true
     const holder = await lease.holder()
-    // A store of the user may answer with nonsense.
-    if (holder !== undefined && holder.metadata?.stays === String(holder.fencingToken)) return false
+    if (holder !== undefined && isStaying(holder)) return false
     // The holder only enters, and leaves the turnstile soon.
     return await lease.acquire({ wait: lease.settings.timeouts.operationTimeout, signal })
   }
@@ -174,7 +175,7 @@ export class Turnstile {
    * `others`: metadata of the user.
    */
   async stay(lease: StoreLease, record: TurnstileRecord, others: Metadata = {}): Promise<void> {
-    await this.write(lease, record, { ...others, stays: String(lease.fencingToken) })
+    await this.write(lease, record, ofStaying(lease.fencingToken, others))
   }
 
   #readOptions(signal: AbortSignal | undefined) {
