@@ -1,0 +1,11 @@
+import type { ErrorBody } from '../../src/protocol.js'
+
+/** What the server says about a refused request, or a sentence in its place. */
+export async function errorOf(response: Response): Promise<ErrorBody> {
+  const body: unknown = await response.json().catch(() => undefined)
+  const error = (body as { error?: Partial<ErrorBody> } | undefined)?.error
+  return {
+    code: String(error?.code ?? response.status),
+    message: String(error?.message ?? `The server answered with the status ${response.status}.`),
+  }
+}

@@ -1,0 +1,3 @@
+export function LeasePage({ name }: { readonly name: string }) {
+  return <h2>{name}</h2>
+}

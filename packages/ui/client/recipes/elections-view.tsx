@@ -1,0 +1,3 @@
+export function ElectionsView() {
+  return <p>Elections</p>
+}

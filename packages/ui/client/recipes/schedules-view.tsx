@@ -1,0 +1,3 @@
+export function SchedulesView() {
+  return <p>Schedules</p>
+}

@@ -1,0 +1,3 @@
+export function SemaphoresView() {
+  return <p>Semaphores</p>
+}
