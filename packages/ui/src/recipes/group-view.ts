@@ -9,12 +9,7 @@ export function groupView({ recipe: { name }, places }: FoundRecipe, store: Leas
   const sorted = places.toSorted((one, other) => one.place - other.place)
   return {
     name,
-    facts: sorted.flatMap(({ place, record }) => [
-      place,
-      isLocked(record),
-      record.owner,
-      ...metadataFacts(record),
-    ]),
+    facts: sorted.flatMap(({ place, record }) => [place, isLocked(record), record.owner, ...metadataFacts(record)]),
     make: () => {
       const held = sorted.filter(({ record }) => isLocked(record))
       const members = membersIn(held, store)

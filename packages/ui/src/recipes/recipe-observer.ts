@@ -1,13 +1,6 @@
 import { isLocked, type LeaseRecord, type LeaseStore } from '@leasehold/core'
 import { electionOf, groupOf, isRecordKind, placeIn, recipeOf, scheduleOf } from '@leasehold/recipes/internal'
-import type {
-  ElectionView,
-  GroupView,
-  RecipeViews,
-  RowRecipe,
-  ScheduleView,
-  SemaphoreView,
-} from '../protocol.js'
+import type { ElectionView, GroupView, RecipeViews, RowRecipe, ScheduleView, SemaphoreView } from '../protocol.js'
 import { electionView } from './election-view.js'
 import { FoundRecipe, readable } from './found-recipe.js'
 import { groupView } from './group-view.js'
@@ -58,7 +51,7 @@ export class RecipeObserver {
       now,
     )
     const semaphores = this.#semaphores.next(
-      [...listing.of('semaphore'), ...listing.of('read-write-lease')].map((found) => semaphoreView(found) ?? []).flat(),
+      [...listing.of('semaphore'), ...listing.of('read-write-lease')].flatMap((found) => semaphoreView(found) ?? []),
       now,
     )
     const groups = this.#groups.next(

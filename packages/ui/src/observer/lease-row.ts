@@ -1,0 +1,64 @@
+import { isLocked, type LeaseRecord } from '@leasehold/core'
+import type { LeaseRow, RowRecipe } from '../protocol.js'
+
+/** How far the time left may be from the one that the page counts down to, as a part of the ttl. */
+const TOLERANCE = 0.25
+
+/** When the server has first seen the present grant, in milliseconds since 1970. */
+export interface FirstSight {
+  readonly grantId: string
+  readonly token: bigint
+  readonly at: number
+}
+
+/** The row of a record, without the time that is left. */
+export function rowOf(record: LeaseRecord, firstSeen: number, recipe: RowRecipe | undefined): LeaseRow {
+  const { name, state, fencingToken, grantedAt, renewals, waiters } = record
+  const held = isLocked(record)
+  return {
+    name,
+    state,
+    owner: held ? record.owner : '',
+    token: String(fencingToken),
+    ...(held && record.ttl !== undefined && { ttl: endless(record.ttl) }),
+    ...(held && (grantedAt === undefined ? { since: firstSeen, isSeen: true as const } : { since: grantedAt })),
+    ...(renewals !== undefined && { renewals }),
+    ...(waiters !== undefined && { waiters }),
+    ...(recipe !== undefined && { recipe: { kind: recipe.kind, name: recipe.name } }),
+  }
+}
+
+/** What a page cannot work out by itself. A heartbeat changes the time left and the renewals only. */
+export function shownPartOf({ renewals: _, ...row }: LeaseRow): string {
+  return JSON.stringify(row)
+}
+
+/** A duration, as JSON has it. */
+export function endless(duration: number): number | null {
+  return Number.isFinite(duration) ? Math.round(duration) : null
+}
+
+/** The time that is left of a grant, as all pages show it: they count down from the last time that was sent. */
+export class Countdown {
+  #left: number
+  #at: number
+
+  constructor(left: number, at: number) {
+    this.#left = left
+    this.#at = at
+  }
+
+  /** What the pages show. */
+  shownAt(now: number): number {
+    return Math.max(0, this.#left - (now - this.#at))
+  }
+
+  /** Takes the time that is left. Returns whether the pages show one that is too far from it, and have to be told. */
+  correct(left: number, ttl: number, now: number): boolean {
+    const shown = this.shownAt(now)
+    if (left === shown || Math.abs(left - shown) <= TOLERANCE * ttl) return false
+    this.#left = left
+    this.#at = now
+    return true
+  }
+}
