@@ -55,7 +55,7 @@ const long = [
   'packages/sharding/test/simulation/simulation.test.ts',
   'packages/recorder/test/stack.test.ts',
   'testing/simulator/test/*.test.ts',
-  'examples/{accounts,agents,chat-room,cron,failover,fastify,hocon,http,jobs,nestjs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing}/test/**/*.test.ts',
+  'examples/{accounts,agents,chat-room,cron,failover,fastify,hocon,http,jobs,nestjs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing,ui}/test/**/*.test.ts',
   'tools/test/published/*.test.ts',
   'tools/test/time-lint.test.ts',
 ]
