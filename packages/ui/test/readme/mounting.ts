@@ -1,4 +1,5 @@
-import type { LeaseUi } from '@leasehold/ui'
+import type { LeaseStore } from '@leasehold/core'
+import { LeaseUi } from '@leasehold/ui'
 import type { INestApplication } from '@nestjs/common'
 import type { FastifyInstance } from 'fastify'
 import type { Hono } from 'hono'
@@ -6,6 +7,13 @@ import type { Hono } from 'hono'
 /** As much of an app of Express as is used here. */
 interface ExpressApp {
   use(handler: LeaseUi['handle']): unknown
+}
+
+export function pageAt(store: LeaseStore, token: string): LeaseUi {
+  // #region path
+  const ui = new LeaseUi(store, { path: '/leases', token })
+  // #endregion path
+  return ui
 }
 
 export function mountInExpress(app: ExpressApp, ui: LeaseUi): void {
