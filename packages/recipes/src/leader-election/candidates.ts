@@ -60,8 +60,10 @@ export function toCandidateMetadata({ rank, grantId }: Pick<ReadyCandidate, 'ran
 
 /** The candidate that the record shows; `undefined` if it is not ready any more. */
 export function candidateOf(record: LeaseRecord): ReadyCandidate | undefined {
-  const { isReady, ...candidate } = advertisedIn(record) ?? {}
-  return isReady === true ? (candidate as ReadyCandidate) : undefined
+  const advertised = advertisedIn(record)
+  if (advertised === undefined || !advertised.isReady) return undefined
+  const { isReady: _, ...candidate } = advertised
+  return candidate
 }
 
 /** The candidate whose lease is held, and whether it is ready: whether its heartbeats arrive. */

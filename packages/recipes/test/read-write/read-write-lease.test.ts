@@ -1,4 +1,4 @@
-import { breakLease, LeaseUnavailableError, MemoryLeaseStore } from '@leasehold/core'
+import { breakLease, LeaseUnavailableError, MemoryLeaseStore, readLease } from '@leasehold/core'
 import { ReadWriteLease } from '@leasehold/recipes'
 import { FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -26,6 +26,26 @@ describe('a writer', () => {
     isAtFault = false
     await clock.time.advance(600_000)
     expect(await waiting).toBe(true)
+  })
+})
+
+describe('a writer that comes after a reader had to wait', () => {
+  it('leaves no mark of the wait, so that the next reader looks at all slots at once', async () => {
+    const clock = new VirtualClock()
+    const store = new MemoryLeaseStore({ clock })
+    const create = (owner: string) => new ReadWriteLease(store, { name: 'prices', readers: 1, owner, clock })
+    const [first, second, writer] = [create('first'), create('second'), create('writer')]
+    await first.shared.acquire()
+    const waiting = second.shared.acquire({ wait: 60_000 })
+    await clock.time.advance(1_000)
+    expect((await readLease(store, 'prices', { clock }))?.metadata).toMatchObject({ full: 'yes' })
+    await first.shared.release()
+    await clock.time.advance(1_000)
+    expect(await waiting).toBe(true)
+    await second.shared.release()
+    expect(await writer.exclusive.acquire()).toBe(true)
+    await clock.time.advance(1_000)
+    expect((await readLease(store, 'prices', { clock }))?.metadata).not.toHaveProperty('full')
   })
 })
 

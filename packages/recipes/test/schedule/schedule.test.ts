@@ -301,6 +301,26 @@ describe('a schedule', () => {
     expect(fleet.minutes).toEqual([10])
   })
 
+  it.each([
+    ['none', { due: 5 }],
+    ['none', { startedAt: 'soon' }],
+    ['none', { owner: null }],
+    ['none', { outcome: 'constructor' }],
+    ['one without these', { endedAt: 'late', error: 5, byHand: 'x', other: 1 }],
+    ['this one', { endedAt: '2026-01-01T00:11:00.000Z', error: 'no paper' }],
+  ])('reads as %s a run of another program with %j', async (kind, fields) => {
+    const fleet = new Fleet()
+    const store = new MemoryLeaseStore({ clock: fleet.server })
+    const lease = createLease(store, 'report', { clock: fleet.server })
+    const at = '2026-01-01T00:10:00.000Z'
+    const run = { due: at, owner: 'old', startedAt: at, outcome: 'done' }
+    const written = { ...run, ...fields }
+    await lease.acquire({ metadata: { recipe: 'schedule', run: JSON.stringify(written) } })
+    await lease.release()
+    const { last } = await fleet.start(store).schedule.read()
+    expect(last).toEqual({ none: undefined, 'one without these': run, 'this one': written }[kind])
+  })
+
   it('goes on with the clock of the machine while now() fails', async () => {
     const fleet = new Fleet()
     const store = new MemoryLeaseStore({ clock: fleet.server })

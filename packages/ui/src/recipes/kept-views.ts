@@ -40,7 +40,8 @@ export class KeptViews<View extends { readonly name: string }> {
     }
     this.#kept = kept
     if (hasChanged || kept.size !== last.size) {
-      const views = Array.from(kept.values(), ({ view }) => view ?? []).flat()
+      const views: View[] = []
+      for (const { view } of kept.values()) if (view !== undefined) views.push(view)
       this.#list = views.sort((one, other) => (one.name < other.name ? -1 : 1))
     }
     return this.#list
