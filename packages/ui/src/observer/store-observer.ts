@@ -5,6 +5,7 @@ import {
   type LeaseRecord,
   type LeaseStore,
   LeaseTimeoutError,
+  LeaseUnavailableError,
   listLeases,
   readLease,
 } from '@leasehold/core'
@@ -12,7 +13,17 @@ import { Alarm, logSafely, Outage, reasonOf } from '@leasehold/core/internal'
 import { AbortableCall } from '@leasehold/core/store'
 import { backoff, pause, systemRandom, wallTime } from '@leasehold/core/store-kit'
 import type { CheckedUiOptions } from '../checked-options.js'
-import type { ErrorBody, Freshness, LeaseRow, RecipeViews, UiFinding } from '../protocol.js'
+import { LeaseFindings } from '../findings/lease-findings.js'
+import { LeaseHistory } from '../history/lease-history.js'
+import type {
+  ErrorBody,
+  Freshness,
+  HistoryAnswer,
+  HistoryRequest,
+  LeaseRow,
+  RecipeViews,
+  UiFinding,
+} from '../protocol.js'
 import { RecipeObserver, type SeenRecipes } from '../recipes/recipe-observer.js'
 import { LeaseList } from './lease-list.js'
 import { endless, rowOf } from './lease-row.js'
@@ -23,6 +34,12 @@ const IDLE_INTERVALS = 10
 
 /** A listing takes at most this part of the time, so that a long list does not keep the store and this process busy. */
 const LISTING_SHARE = 0.2
+
+/** How often the store is asked whether it keeps the conditions of leases, in milliseconds. */
+const PROBE_INTERVAL = 600_000
+
+/** After this many times the pause that was planned, the server has not looked in between. */
+const LATE = 3
 
 /** The longest time of one listing, in milliseconds: a store may answer slowly for each record. */
 const LONGEST_LISTING = 60_000
@@ -51,6 +68,8 @@ export class StoreObserver {
   readonly #options: CheckedUiOptions
   readonly #listener: ObserverListener
   readonly #recipes: RecipeObserver
+  readonly #history: LeaseHistory
+  readonly #findings: LeaseFindings
   readonly #watches: NameWatches
   readonly #closing = new AbortableCall()
   readonly #alarm: Alarm
@@ -58,11 +77,16 @@ export class StoreObserver {
   #seen: SeenRecipes | undefined
   #isStarted = false
   #readers = 0
+  /** Whether the store is to be listed at once. */
+  #isAsked = false
   #failures = 0
   /** When the last listing that was complete has begun, on the clock. */
   #listedAt: number | undefined
   #error: ErrorBody | undefined
   #observedSince = 0
+  #probeAt = Number.NEGATIVE_INFINITY
+  /** How long it was to be from the last listing to the next one. */
+  #pause = 0
 
   constructor(store: LeaseStore, options: CheckedUiOptions, listener: ObserverListener) {
     this.#store = store
@@ -70,6 +94,8 @@ export class StoreObserver {
     this.#listener = listener
     this.list = new LeaseList(options.clock)
     this.#recipes = new RecipeObserver(store)
+    this.#history = new LeaseHistory(options.historyFor)
+    this.#findings = new LeaseFindings(store, (name) => this.read(name))
     this.#alarm = new Alarm(options.clock, this.#closing)
     this.#watches = new NameWatches(store, options, this.#closing, (name, record) => this.#take(name, record))
   }
@@ -79,19 +105,21 @@ export class StoreObserver {
     if (this.#isStarted) return
     this.#isStarted = true
     this.#observedSince = this.wall()
+    this.#history.begin(this.#observedSince)
+    this.#findings.own.begin()
     void this.#observe()
   }
 
   /** Lists the store at once, or again if it is being listed. */
   refresh(): void {
+    this.#isAsked = true
     this.#alarm.ring()
   }
 
   /** Somebody looks. Returns a function for the end of it. */
   addReader(): () => void {
     this.#readers += 1
-    const { interval, clock } = this.#options
-    if (this.#readers === 1 && this.#isStarted && clock.now() - (this.#listedAt ?? 0) > interval) this.refresh()
+    if (this.#readers === 1) this.#alarm.ring()
     return () => {
       this.#readers -= 1
     }
@@ -118,8 +146,14 @@ export class StoreObserver {
     return isLocked(record) && remaining !== undefined ? { ...row, remaining: endless(remaining) } : row
   }
 
-  /** Nothing was found yet. */
-  readonly findings: readonly UiFinding[] = []
+  /** What must not be: another list whenever it changes. */
+  get findings(): readonly UiFinding[] {
+    return this.#findings.all
+  }
+
+  historyOf(request: HistoryRequest): HistoryAnswer {
+    return this.#history.answer(request)
+  }
 
   /** Whether the store was listed once. */
   get isListed(): boolean {
@@ -151,28 +185,41 @@ export class StoreObserver {
   }
 
   close(): void {
-    this.#closing.abort(new Error('the page was closed'))
+    this.#closing.abort(new LeaseUnavailableError('the page was closed: open it again when the server has started'))
+    this.#findings.own.end()
   }
 
   async #observe(): Promise<void> {
     const { clock } = this.#options
     while (!this.#closing.aborted) {
       const startedAt = clock.now()
+      this.#isAsked = false
+      if (startedAt >= this.#probeAt) this.#probe(startedAt)
       await this.#lookOnce(startedAt)
       if (this.#closing.aborted) return
-      await this.#alarm.wait(this.#nextAfter(startedAt))
+      await this.#untilNext(startedAt, clock.now())
     }
   }
 
-  /** When the next listing begins, after one that has just ended. */
-  #nextAfter(startedAt: number): number {
-    const { clock, interval } = this.#options
-    const now = clock.now()
+  /** Waits until the next listing is due, also if somebody begins to look meanwhile. */
+  async #untilNext(startedAt: number, endedAt: number): Promise<void> {
+    const { clock } = this.#options
+    while (!this.#closing.aborted && !this.#isAsked) {
+      const next = this.#nextAfter(startedAt, endedAt)
+      this.#pause = next - startedAt
+      if (clock.now() >= next) return
+      await this.#alarm.wait(next)
+    }
+  }
+
+  /** When the next listing begins, after one from `startedAt` to `endedAt`. */
+  #nextAfter(startedAt: number, endedAt: number): number {
+    const { interval } = this.#options
     const usual = (this.#readers > 0 ? 1 : IDLE_INTERVALS) * interval
     if (this.#failures > 0) {
-      return now + Math.max(usual, backoff(this.#failures - 1, interval, IDLE_INTERVALS * interval, systemRandom))
+      return endedAt + Math.max(usual, backoff(this.#failures - 1, interval, IDLE_INTERVALS * interval, systemRandom))
     }
-    return Math.max(startedAt + usual, startedAt + (now - startedAt) / LISTING_SHARE)
+    return startedAt + Math.max(usual, (endedAt - startedAt) / LISTING_SHARE)
   }
 
   async #lookOnce(startedAt: number): Promise<void> {
@@ -187,6 +234,14 @@ export class StoreObserver {
     }
     this.#listener.onChange()
     this.#listener.onFreshness()
+  }
+
+  /** Asks the store in the background whether it keeps the conditions of leases. */
+  #probe(now: number): void {
+    this.#probeAt = now + PROBE_INTERVAL
+    const { timeout, clock } = this.#options
+    const options = { timeout, clock, signal: this.#closing.signal, keepAlive: false }
+    void this.#findings.probe(options, () => this.wall()).then(() => this.#listener.onChange())
   }
 
   async #listing(): Promise<Map<string, LeaseRecord>> {
@@ -204,8 +259,8 @@ export class StoreObserver {
       const options = { timeout, clock, signal: limit.signal, keepAlive: false }
       let count = 0
       for await (const record of listLeases(this.#store, prefix, options)) {
-        // A store of the user may list others, too.
         if (record.name.startsWith(prefix)) records.set(record.name, record)
+        else this.#findings.onForeign(record.name, prefix, this.wall())
         if (records.size > MOST_NAMES) throw tooMany()
         count += 1
         if (count % RECORDS_AT_A_TIME === 0) await pause(clock, 0, this.#closing)
@@ -222,20 +277,39 @@ export class StoreObserver {
     const seen = this.#recipes.onListing([...records.values()], wall)
     this.#seen = seen
     for (const name of this.list.names()) {
-      if (!records.has(name) && this.list.readAtOf(name) <= startedAt) this.list.delete(name)
+      if (!records.has(name) && this.list.readAtOf(name) <= startedAt) this.#see(name, undefined, wall)
     }
     for (const [name, record] of records) {
       // The record that was read alone is newer, or will be corrected by the next listing.
-      if (this.list.readAtOf(name) <= startedAt) this.list.set(record, seen.recipeOf(name), wall)
+      if (this.list.readAtOf(name) <= startedAt) this.#see(name, record, wall)
     }
+    this.#history.onListed(wall, LATE * Math.max(this.#pause, this.#options.interval))
+    this.#findings.seeOwn((name) => this.list.recordOf(name))
+    this.#findings.forget(wall)
+    void this.#findings
+      .confirm(() => this.wall())
+      .then((hasChanged) => {
+        if (hasChanged) this.#listener.onChange()
+      })
+  }
+
+  #see(name: string, record: LeaseRecord | undefined, wall: number): void {
+    const { endOf } = this.#findings.own
+    if (record === undefined) {
+      this.list.delete(name)
+      this.#history.seeGone(name, wall, endOf)
+      return
+    }
+    this.list.set(record, this.#seen?.recipeOf(name), wall)
+    this.#history.see(record, wall, endOf)
+    this.#findings.see(record, wall)
   }
 
   /** Takes a record that was read alone. */
   #take(name: string, record: LeaseRecord | undefined): void {
     // The whole list comes first, so that a page does not show one name as all of them.
     if (!this.isListed) return
-    if (record === undefined) this.list.delete(name)
-    else this.list.set(record, this.#seen?.recipeOf(name), this.wall())
+    this.#see(name, record, this.wall())
     this.#listener.onChange()
   }
 
@@ -251,6 +325,8 @@ export class StoreObserver {
     const { logger, clock } = this.#options
     if (this.#failures === 0) this.#outage.begin()
     this.#failures += 1
+    this.#history.onBlind()
+    this.#findings.onError(error, this.wall())
     this.#error =
       error instanceof LeaseError
         ? { code: error.code, message: error.message }

@@ -9,6 +9,7 @@ import type { PageFile, PageFiles } from '../page/built-page.js'
 import type { Hello } from '../protocol.js'
 import { EventHub } from './event-hub.js'
 import { eventBytes } from './event-text.js'
+import { historyIn } from './history-request.js'
 import { LeaseActions } from './lease-actions.js'
 import { readFields } from './request-body.js'
 import { securityHeaders } from './security-headers.js'
@@ -168,9 +169,7 @@ export class UiEndpoint {
   }
 
   async #history(call: UiCall): Promise<UiAnswer> {
-    const fields = await readFields(call, this.#options)
-    void fields
-    throw notFound()
+    return json(this.#observer.historyOf(historyIn(await readFields(call, this.#options))))
   }
 
   async #break(call: UiCall, user: UiUser): Promise<UiAnswer> {
