@@ -11,6 +11,7 @@ export const commands: readonly Command[] = [
   command(declared.release, async () => (await import('./commands/release.js')).releaseOne),
   command(declared.schedule, async () => (await import('./commands/schedule.js')).controlSchedule),
   command(declared.shards, async () => (await import('./commands/shards.js')).showShards),
+  command(declared.ui, async () => (await import('./commands/ui.js')).showPage),
   command(declared.doctor, async () => (await import('./commands/doctor.js')).examineStore),
   command(declared.verify, async () => (await import('./commands/verify.js')).verifyStore),
   command(declared.migrate, async () => (await import('./commands/migrate.js')).migrateStore),

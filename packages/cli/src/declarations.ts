@@ -229,6 +229,26 @@ export const shards = declareCommand({
   ],
 })
 
+export const ui = declareCommand({
+  name: 'ui',
+  summary: 'Show a page in the browser: who holds what',
+  details:
+    'Prints the address of the page, with an access token, and serves it until Ctrl-C. The page is live: all leases, a ' +
+    'timeline, elections, schedules and partition groups. The token is new at each start, unless it is in LEASEHOLD_UI_TOKEN ' +
+    '(16 characters or more): then it is not printed. Needs the package @leasehold/ui.',
+  operands: [],
+  options: {
+    listen: { type: 'text', value: 'HOST:PORT', short: 'l', description: 'Where to listen (127.0.0.1:4747)' },
+    'allow-changes': { type: 'switch', description: 'Let readers break leases and control schedules' },
+    prefix: { type: 'text', value: 'PREFIX', description: 'Show only the names that begin with it' },
+    ...storeOptions,
+  },
+  examples: [
+    { line: 'leasehold ui --store redis://db', description: 'the leases of a server' },
+    { line: 'leasehold ui --allow-changes --prefix shop/', description: 'a part, with changes' },
+  ],
+})
+
 export const doctor = declareCommand({
   name: 'doctor',
   summary: 'Check that a store is fit for leases',

@@ -11,9 +11,9 @@ import { storeKinds } from './store-kinds.js'
 /** `leasehold --help`: fits on a screen of 24 lines of 80 characters. */
 export function overview(commands: readonly CommandDeclaration[]): string {
   const rows = commands.map(({ name, summary }) => [name, summary] as const)
-  const options = rowsOf({ ...answerOptions, help: { type: 'switch', short: 'h', description: 'Explain a command' } })
+  const options = rowsOf(answerOptions)
   return [
-    'usage: leasehold COMMAND [OPTION…]',
+    'usage: leasehold COMMAND [OPTION…]     leasehold COMMAND --help explains one',
     ...aligned(rows),
     ...aligned(options),
     `Stores: ${storeKinds.map(({ schemes }) => `${schemes[0]}:`).join(' ')}`,
