@@ -2,7 +2,7 @@ import { type Clock, isLocked, type LeaseRecord } from '@leasehold/core'
 import type { LeaseRow, ListChanges, ListPart, RowRecipe } from '../protocol.js'
 import { eventBytes } from '../server/event-text.js'
 import { ChangeLog, type Logged } from './change-log.js'
-import { Countdown, endless, rowOf, shownPartOf } from './lease-row.js'
+import { Countdown, endless, isShownSame, rowOf } from './lease-row.js'
 
 /** How many names an event has at most. */
 const MOST_IN_EVENT = 500
@@ -17,7 +17,6 @@ interface Entry extends Logged {
   readonly name: string
   /** Absent for a name that is gone. */
   row: LeaseRow | undefined
-  shownPart: string
   record: LeaseRecord | undefined
   countdown: Countdown | undefined
   grantId: string
@@ -91,10 +90,8 @@ export class LeaseList {
     entry.record = record
     entry.grantId = record.grantId
     const row = rowOf(record, entry.firstSeen, recipe)
-    const shownPart = shownPartOf(row)
-    const isAnother = entry.shownPart !== shownPart
+    const isAnother = entry.row === undefined || !isShownSame(entry.row, row)
     entry.row = row
-    entry.shownPart = shownPart
     const isTold = this.#countDown(entry, record, isAnother, now)
     if (!isAnother && !isTold) return
     this.#touch(entry)
@@ -109,7 +106,6 @@ export class LeaseList {
     entry.row = undefined
     entry.record = undefined
     entry.countdown = undefined
-    entry.shownPart = ''
     entry.readAt = this.#clock.now()
     this.#touch(entry)
     entry.rowVersion = entry.version
@@ -160,7 +156,6 @@ export class LeaseList {
     const entry: Entry = {
       name,
       row: undefined,
-      shownPart: '',
       record: undefined,
       countdown: undefined,
       grantId: '',

@@ -4,13 +4,6 @@ import type { LeaseRow, RowRecipe } from '../protocol.js'
 /** How far the time left may be from the one that the page counts down to, as a part of the ttl. */
 const TOLERANCE = 0.25
 
-/** When the server has first seen the present grant, in milliseconds since 1970. */
-export interface FirstSight {
-  readonly grantId: string
-  readonly token: bigint
-  readonly at: number
-}
-
 /** The row of a record, without the time that is left. */
 export function rowOf(record: LeaseRecord, firstSeen: number, recipe: RowRecipe | undefined): LeaseRow {
   const { name, state, fencingToken, grantedAt, renewals, waiters } = record
@@ -29,8 +22,12 @@ export function rowOf(record: LeaseRecord, firstSeen: number, recipe: RowRecipe 
 }
 
 /** What a page cannot work out by itself. A heartbeat changes the time left and the renewals only. */
-export function shownPartOf({ renewals: _, ...row }: LeaseRow): string {
-  return JSON.stringify(row)
+const shownFields = ['state', 'owner', 'token', 'ttl', 'since', 'isSeen', 'waiters'] as const
+
+/** Whether a page need not be told of the second row, if it has the first one. */
+export function isShownSame(before: LeaseRow, row: LeaseRow): boolean {
+  if (before.recipe?.kind !== row.recipe?.kind || before.recipe?.name !== row.recipe?.name) return false
+  return shownFields.every((field) => before[field] === row[field])
 }
 
 /** A duration, as JSON has it. */

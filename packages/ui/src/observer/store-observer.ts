@@ -33,7 +33,7 @@ import { NameWatches } from './name-watches.js'
 const IDLE_INTERVALS = 10
 
 /** A listing takes at most this part of the time, so that a long list does not keep the store and this process busy. */
-const LISTING_SHARE = 0.2
+const LISTING_SHARE = 0.5
 
 /** How often the store is asked whether it keeps the conditions of leases, in milliseconds. */
 const PROBE_INTERVAL = 600_000
@@ -48,7 +48,7 @@ const LONGEST_LISTING = 60_000
 const MOST_NAMES = 100_000
 
 /** How many records are taken at a time, so that others of the process get their turn. */
-const RECORDS_AT_A_TIME = 500
+const RECORDS_AT_A_TIME = 1_000
 
 /** Who is told of what the observer sees. */
 export interface ObserverListener {
