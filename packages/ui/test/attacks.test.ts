@@ -1,6 +1,7 @@
 import { request as ask, createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { connect } from 'node:net'
+import { gunzipSync } from 'node:zlib'
 import { createLease, type LeaseRecord, type LeaseStore, MemoryLeaseStore, systemClock } from '@leasehold/core'
 import { eventually } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
@@ -124,6 +125,22 @@ describe('every answer', () => {
       expect(header('cross-origin-resource-policy')).toBe('same-origin')
       expect(header('cache-control')).toContain('no-store')
       expect(header('access-control-allow-origin')).toBeNull()
+    }
+    await open.ui.close()
+  })
+
+  it('of a file is compressed for those who take it, and is kept for good if its name has a hash', async () => {
+    const open = openUi()
+    const index = await open.ui.fetch(request('/', { headers: { 'accept-encoding': 'br;q=1, gzip;q=0.8' } }))
+    const text = gunzipSync(await index.arrayBuffer()).toString()
+    expect(index.headers.get('content-encoding')).toBe('gzip')
+    expect(text).toBe(await (await open.ui.fetch(request('/'))).text())
+    const path = /assets\/[\w.-]+\.js/.exec(text)?.[0]
+    for (const encoding of ['', 'gzip;q=0', 'gzip;q=0.0', 'br']) {
+      const script = await open.ui.fetch(request(`/${path}`, { headers: { 'accept-encoding': encoding } }))
+      expect(script.headers.get('content-encoding')).toBeNull()
+      expect(script.headers.get('cache-control')).toBe('public, max-age=31536000, immutable')
+      expect(script.headers.get('content-type')).toContain('javascript')
     }
     await open.ui.close()
   })

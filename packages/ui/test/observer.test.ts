@@ -241,6 +241,18 @@ describe('the timeline', () => {
     await open.ui.close()
   })
 
+  it('tells a killed holder from one that gave the name up, if the next one is there at once', async () => {
+    const clock = new VirtualClock()
+    let records = [grant({ name: 'killed', remaining: 700 }), grant({ name: 'given', remaining: 20_000 })]
+    const open = openUi({}, { clock, store: storeOf(clock, () => records) })
+    await Page.open(open)
+    records = ['killed', 'given'].map((name) => grant({ name, owner: 'next', grantId: 'grant-2', fencingToken: 2n }))
+    await pass(open, 2_000)
+    expect((await historyOf(open, 'killed')).spans.killed).toMatchObject([{ end: 'expired' }, { owner: 'next' }])
+    expect((await historyOf(open, 'given')).spans.given).toMatchObject([{ end: 'released' }, { owner: 'next' }])
+    await open.ui.close()
+  })
+
   it('says when the server could not look', async () => {
     const clock = new VirtualClock()
     let isDown = false

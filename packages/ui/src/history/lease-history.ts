@@ -29,6 +29,8 @@ interface NameHistory {
 /**
  * Who held which lease, as far as the server saw it, for `historyFor` milliseconds. A grant that began and ended between two
  * looks is not in it, and an end lies between two looks. It is certain that the grants of its spans existed, in this order.
+ * If the next grant is there at the next look, the kind of the end is not certain: `expired`, if the time left that was seen last
+ * was over; otherwise `released`, although an operator may have broken the grant in between.
  *
  * All instants are in milliseconds since 1970 by the wall clock of this machine, but for the beginning of a grant that the store
  * knows, if that lies between two looks.
@@ -81,7 +83,7 @@ export class LeaseHistory {
     const { open } = history
     const token = String(record.fencingToken)
     if (open !== undefined && (!isHeld || open.grantId !== record.grantId || open.token !== token)) {
-      this.#close(record.name, history, endOf(open.grantId) ?? endBy(open, record), now)
+      this.#close(record.name, history, endOf(open.grantId) ?? endBy(open, record, now), now)
     }
     if (!isHeld) return
     history.open ??= this.#begin(record, token, history, now)
@@ -182,12 +184,14 @@ export class LeaseHistory {
 }
 
 /** How a grant has ended that is not in force any more, by the record that is there now. */
-function endBy(open: OpenSpan, record: LeaseRecord): SpanEnd {
+function endBy(open: OpenSpan, record: LeaseRecord, now: number): SpanEnd {
   const isSame = open.grantId === record.grantId && open.token === String(record.fencingToken)
   if (isSame && record.state === 'available') return 'released'
   if (isSame && record.state === 'expired') return 'expired'
   if (open.wasBreaking || (isSame && record.state === 'broken')) return 'broken'
-  return 'unknown'
+  if (open.until === undefined) return 'unknown'
+  // Another grant is there already. Before the end of the ttl, the holder must have given the name up, or an operator has.
+  return now < open.until ? 'released' : 'expired'
 }
 
 function spansOf({ closed, open }: NameHistory): readonly HistorySpan[] {

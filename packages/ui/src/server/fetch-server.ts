@@ -3,6 +3,9 @@ import { placeOf } from './mount-path.js'
 import { queryOf } from './node-server.js'
 import type { OpenStream, OutletReader, UiAnswer, UiCall } from './ui-call.js'
 
+/** The types of Node have no name for it. */
+type ResponseBody = ConstructorParameters<typeof Response>[0]
+
 /** How much of a stream may wait for a reader, in bytes. */
 const ROOM = 65_536
 
@@ -30,7 +33,7 @@ export function callOfFetch(request: Request, path: string): UiCall {
 export function answerFetch(request: Request, answer: UiAnswer): Response {
   const { status, headers, body } = answer
   if (typeof body === 'function') return new Response(streamOf(request, body), { status, headers })
-  return new Response(request.method === 'HEAD' ? null : (body as BodyInit), { status, headers })
+  return new Response(request.method === 'HEAD' ? null : (body as ResponseBody), { status, headers })
 }
 
 function streamOf(request: Request, open: OpenStream): ReadableStream<Uint8Array> {

@@ -7,6 +7,7 @@ import type { UiUser } from '../lease-ui-options.js'
 import { StoreObserver } from '../observer/store-observer.js'
 import type { PageFile, PageFiles } from '../page/built-page.js'
 import type { Hello } from '../protocol.js'
+import { CompressedFiles } from './compressed-files.js'
 import { EventHub } from './event-hub.js'
 import { eventBytes } from './event-text.js'
 import { historyIn } from './history-request.js'
@@ -30,6 +31,7 @@ export class UiEndpoint {
   readonly #observer: StoreObserver
   readonly #hub: EventHub
   readonly #actions: LeaseActions
+  readonly #compressed = new CompressedFiles()
   #files: Promise<PageFiles> | undefined
   #isClosed = false
 
@@ -98,7 +100,12 @@ export class UiEndpoint {
     if (file === undefined) return undefined
     if (!pageMethods.includes(call.method)) throw wrongMethod('GET, HEAD')
     if (!this.#gate.isPageOpen) await this.#gate.userOf(call)
-    return { status: 200, headers: { ...securityHeaders, ...headersOf(file, this.#gate.isPageOpen) }, body: file.body }
+    const { body, headers } = await this.#compressed.bodyOf(file, call.header('accept-encoding'))
+    return {
+      status: 200,
+      headers: { ...securityHeaders, ...headersOf(file, this.#gate.isPageOpen), ...headers },
+      body,
+    }
   }
 
   /** The files of the page. If they could not be loaded, the next request tries again. */
