@@ -174,7 +174,7 @@ export const unitMutants: readonly UnitMutant[] = [
     title: 'names outside of the prefix are shown',
     file: 'src/observer/store-observer.ts',
     find: 'if (record.name.startsWith(prefix)) records.set',
-    replace: 'records.set',
+    replace: 'if (record.name !== prefix) records.set',
     test: 'test/observer.test.ts',
     name: 'with the prefix',
   },
