@@ -40,7 +40,7 @@ async function end(): Promise<void> {
     if (child.exitCode === null && child.signalCode === null && child.kill('SIGTERM')) await once(child, 'exit')
   })
   // #region close
-  ui.close()
+  await ui.close()
   server.close()
   // #endregion close
   await Promise.all(exits)

@@ -113,7 +113,7 @@ async function mounted(start: (ui: LeaseUi) => Promise<Running>, more: Partial<L
   const ui = new LeaseUi(store, { ...options, ...more })
   const { server, close } = await start(ui)
   onTestFinished(async () => {
-    ui.close()
+    await ui.close()
     server.closeAllConnections()
     if (close !== undefined) await close()
     else await new Promise((resolve) => server.close(resolve))

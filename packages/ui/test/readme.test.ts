@@ -34,7 +34,7 @@ it('the example with sessions admits those who are signed in, and admins to chan
   ])
   const ui = leasesFor(store, { find: async (cookie) => users.get(cookie) })
   onTestFinished(async () => {
-    ui.close()
+    await ui.close()
     await store.close()
   })
   const statusOf = async (cookie: string, path = 'api/history') => {

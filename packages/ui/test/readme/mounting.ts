@@ -25,7 +25,7 @@ export function mountInExpress(app: ExpressApp, ui: LeaseUi): void {
 export function mountInFastify(app: FastifyInstance, ui: LeaseUi): void {
   // #region fastify
   app.addHook('onRequest', (request, reply, done) => ui.handle(request.raw, reply.raw, done))
-  app.addHook('preClose', async () => ui.close())
+  app.addHook('preClose', () => ui.close())
   // #endregion fastify
 }
 
