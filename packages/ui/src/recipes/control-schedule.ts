@@ -46,9 +46,9 @@ export async function controlSchedule(
   if (checked.action === 'pause') {
     const { reason, until } = checked
     await control.pause({ reason, by, ...(until === undefined ? {} : { until: dateOf('until', until, name) }) })
-  } else if (checked.action === 'resume') await control.resume()
-  else if (checked.action === 'run-now') await control.runNow({ by })
-  else await control.skip(dateOf('tick', checked.tick, name))
+  } else if (checked.action === 'skip') await control.skip(dateOf('tick', checked.tick, name))
+  else if (checked.action === 'resume') await control.resume()
+  else await control.runNow({ by })
 }
 
 function dateOf(field: string, value: unknown, name: string): Date {

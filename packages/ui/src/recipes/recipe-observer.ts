@@ -98,6 +98,15 @@ class Listing {
     return this.#assigned.get(name)?.found
   }
 
+  /** A record as it was assigned; `undefined` if it belongs to no recipe. */
+  recordOf(name: string): LeaseRecord | undefined {
+    return this.#assigned.get(name)?.record
+  }
+
+  recipeIn(kind: string, name: string): RowRecipe | undefined {
+    return this.#kinds.get(kind)?.get(name)?.recipe
+  }
+
   /** Adds a record that has the name of its recipe. */
   addNamed(given: LeaseRecord): void {
     const record = this.#known(given)
@@ -151,15 +160,14 @@ class Listing {
    */
   #known(record: LeaseRecord): LeaseRecord {
     if (record.owner !== '' || !isLocked(record) || recipeOf(record.metadata) !== undefined) return record
-    const before = this.#last?.#assigned.get(record.name)
-    return before === undefined ? record : { ...record, metadata: before.record.metadata }
+    const before = this.#last?.recordOf(record.name)
+    return before === undefined ? record : { ...record, metadata: before.metadata }
   }
 
   #assign(kind: string, name: string, record: LeaseRecord): FoundRecipe {
     const ofKind = this.#kinds.get(kind) ?? new Map<string, FoundRecipe>()
     this.#kinds.set(kind, ofKind)
-    const recipe = this.#last?.#kinds.get(kind)?.get(name)?.recipe ?? { kind, name }
-    const found = ofKind.get(name) ?? new FoundRecipe(recipe)
+    const found = ofKind.get(name) ?? new FoundRecipe(this.#last?.recipeIn(kind, name) ?? { kind, name })
     ofKind.set(name, found)
     found.names.push(record.name)
     this.#assigned.set(record.name, { found, record })

@@ -46,7 +46,7 @@ describe('an action on a schedule', () => {
     [undefined, 'name must be the name of a schedule'],
     [{ name: 5, action: 'resume' }, 'name must be the name of a schedule, not 5'],
     [{ name: 'nightly' }, 'action must be one of pause, resume, run-now, skip, not undefined'],
-    [{ name: 'nightly', action: 'constructor' }, "not 'constructor'"],
+    [{ name: 'nightly', action: 'constructor' }, 'not constructor'],
     [{ name: 'nightly', action: 'pause' }, 'reason must be a text'],
     [{ name: 'nightly', action: 'pause', reason: ' ' }, 'reason must be a text'],
     [{ name: 'nightly', action: 'pause', reason: 'x', until: 'tomorrow' }, 'until must be an instant in milliseconds'],
