@@ -26,16 +26,18 @@ const express = createRequire(import.meta.url)('express') as { (): ExpressApp; j
 
 const TOKEN = 'a-token-of-the-tests-of-mounting'
 
-@Controller()
 class OwnPage {
-  @Get()
   show(): string {
     return 'own page'
   }
 }
 
-@Module({ controllers: [OwnPage] })
 class OwnModule {}
+
+// The sources of this package are compiled without decorators.
+Get()(OwnPage.prototype, 'show', Object.getOwnPropertyDescriptor(OwnPage.prototype, 'show') ?? {})
+Controller()(OwnPage)
+Module({ controllers: [OwnPage] })(OwnModule)
 
 interface Running {
   readonly server: Server
