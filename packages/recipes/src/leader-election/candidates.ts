@@ -40,9 +40,9 @@ function prefixOf(name: string): string {
 
 /** The election that the lease of a candidate belongs to; `undefined` if the record is that of no candidate. */
 export function electionOf({ name, metadata }: LeaseRecord): string | undefined {
+  if (metadata?.grantId === undefined || metadata.rank === undefined) return undefined
   const { prefix = '' } = placeIn(name) ?? {}
-  const isCandidate = prefix.endsWith(CANDIDATES) && metadata?.grantId !== undefined && metadata.rank !== undefined
-  return isCandidate ? prefix.slice(0, -CANDIDATES.length) : undefined
+  return prefix.endsWith(CANDIDATES) ? prefix.slice(0, -CANDIDATES.length) : undefined
 }
 
 /** The places of the candidates. Failures of their heartbeats are reported. */

@@ -9,29 +9,26 @@ export function electionView(
   { recipe: { name }, record, places }: FoundRecipe,
   store: LeaseStore,
 ): ViewSource<ElectionView> {
-  const leader = readable(() => leaderOf(record, name, store))
   const candidates = places
     .map((place) => readable(() => advertisedIn(place.record)))
     .filter((candidate) => candidate !== undefined)
     .sort(inOrder)
-  const { grantedAt, waiters } = record ?? {}
+  const facts: unknown[] = [record?.state, record?.owner, record?.fencingToken, record?.grantedAt, record?.waiters]
+  for (const { owner, rank, isReady } of candidates) facts.push(owner, rank, isReady)
   return {
     name,
-    facts: [
-      leader?.owner,
-      leader?.term,
-      leader && grantedAt,
-      waiters,
-      ...candidates.flatMap(({ owner, rank, isReady }) => [owner, rank, isReady]),
-    ],
-    make: () => ({
-      view: {
+    facts,
+    make: () => {
+      const { grantedAt, waiters } = record ?? {}
+      const leader = leaderOf(record, name, store)
+      const view = {
         name,
         ...(leader === undefined ? {} : { leader: leader.owner, term: String(leader.term) }),
         ...(leader === undefined || grantedAt === undefined ? {} : { since: grantedAt }),
         ...(waiters === undefined ? {} : { waiters }),
         candidates: candidates.map(({ owner, rank, isReady }) => ({ owner, rank, isReady })),
-      },
-    }),
+      }
+      return { view }
+    },
   }
 }

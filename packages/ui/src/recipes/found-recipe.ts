@@ -26,7 +26,9 @@ export interface FoundPlace {
 
 /** The facts of metadata, for `KeptViews`. */
 export function metadataFacts(record: LeaseRecord | undefined): readonly unknown[] {
-  return Object.entries(record?.metadata ?? {}).flat()
+  const facts: unknown[] = []
+  for (const key in record?.metadata) facts.push(key, record.metadata[key])
+  return facts
 }
 
 /** What another program has written may be nonsense: then it counts as nothing. */

@@ -111,6 +111,13 @@ describe('records that another program has written', () => {
     )
   })
 
+  it('that are none at all cost nothing', () => {
+    const { observer } = new Town()
+    const nonsense = [null, 5, {}, recordOf('x', null)]
+    const { views } = observer.onListing([...(nonsense as LeaseRecord[]), ...sound], START)
+    expect(views.elections).toMatchObject([{ name: 'sound/election' }])
+  })
+
   it('of an unknown recipe, and plain leases, belong to none', () => {
     const { observer } = new Town()
     const records = ['constructor', '__proto__', 'toString', 'billing'].map((recipe, place) =>
