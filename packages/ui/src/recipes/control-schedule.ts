@@ -10,6 +10,15 @@ export interface ControlOptions {
   readonly clock?: Clock | undefined
 }
 
+/**
+ * The least ttl of the lease under which a change is made, in milliseconds. Somebody waits for the change, and waits no longer than
+ * this for another operator.
+ */
+const SHORTEST_TTL = 15_000
+
+/** Names of users are cut to this number of characters. */
+const LONGEST_AUTHOR = 200
+
 /** The fields of a request, by its action. It comes from outside, so that each may be anything. */
 const fields: Readonly<Record<ScheduleRequest['action'], readonly string[]>> = {
   pause: ['reason', 'until'],
@@ -19,7 +28,8 @@ const fields: Readonly<Record<ScheduleRequest['action'], readonly string[]>> = {
 }
 
 /**
- * Does what a reader of the page asks for: pauses or resumes a schedule, asks for a run, or has a tick skipped. `by`: who asks.
+ * Does what a reader of the page asks for: pauses or resumes a schedule, asks for a run, or has a tick skipped. `by`: who asks; this
+ * process if it is empty.
  * Resolves once that is recorded. Rejects with a `LeaseConfigurationError` or a `LeaseNameError` if the request is not valid, and
  * as the methods of `ScheduleControl` do.
  */
@@ -40,15 +50,17 @@ export async function controlSchedule(
   if (other !== undefined) throw wrong(`'${action}' takes ${allowed.join(', ')}, and no ${shownValue(other)}`, name)
   const control = new ScheduleControl(store, name, {
     operationTimeout: timeout,
+    heartbeatTimeout: Math.min(Math.max(SHORTEST_TTL, 4 * timeout, store.limits.minTtl), store.limits.maxTtl),
     ...(clock === undefined ? {} : { clock, now: () => new Date(clock.wall?.() ?? wallTime()) }),
   })
+  const author = by.trim() === '' ? {} : { by: by.slice(0, LONGEST_AUTHOR) }
   const checked = request as ScheduleRequest
   if (checked.action === 'pause') {
     const { reason, until } = checked
-    await control.pause({ reason, by, ...(until === undefined ? {} : { until: dateOf('until', until, name) }) })
+    await control.pause({ reason, ...author, ...(until === undefined ? {} : { until: dateOf('until', until, name) }) })
   } else if (checked.action === 'skip') await control.skip(dateOf('tick', checked.tick, name))
   else if (checked.action === 'resume') await control.resume()
-  else await control.runNow({ by })
+  else await control.runNow(author)
 }
 
 function dateOf(field: string, value: unknown, name: string): Date {

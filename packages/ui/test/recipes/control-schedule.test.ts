@@ -1,4 +1,4 @@
-import { LeaseConfigurationError, LeaseNameError } from '@leasehold/core'
+import { createLease, LeaseConfigurationError, LeaseHeldError, LeaseNameError } from '@leasehold/core'
 import { Schedule } from '@leasehold/recipes'
 import { describe, expect, it } from 'vitest'
 import type { ScheduleRequest } from '../../src/protocol.js'
@@ -60,6 +60,28 @@ describe('an action on a schedule', () => {
     const failure = await ask(request).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(LeaseConfigurationError)
     expect((failure as Error).message).toContain(sentence)
+  })
+
+  it('by a user with a long name, or with none, is recorded', async () => {
+    const { town, view } = place()
+    for (const [by, shown] of [
+      ['a'.repeat(300), 'a'.repeat(200)],
+      ['', expect.stringMatching(/./)],
+    ] as const) {
+      const request = { name: 'nightly', action: 'pause', reason: 'x' } as const
+      await town.settled(controlSchedule(town.store, request, by, { timeout: 3_000, clock: town.clock }))
+      expect((await view())?.paused?.by).toEqual(shown)
+    }
+  })
+
+  it('gives up within seconds if another operator does not end', async () => {
+    const { town, ask } = place()
+    const other = createLease(town.store, 'nightly/control', { ...town.options, owner: 'other' })
+    await other.acquire()
+    const begun = town.wall
+    await expect(ask({ name: 'nightly', action: 'resume' })).rejects.toBeInstanceOf(LeaseHeldError)
+    expect(town.wall - begun).toBeLessThan(20_000)
+    await other.release()
   })
 
   it('with a name that no lease can have is refused', async () => {
