@@ -34,6 +34,7 @@ export const floors: readonly (readonly Room[])[] = [
   [{ folder: 'channels', content: 'the diagnostics channels, and their messages' }],
   [{ folder: 'store', content: 'the interface of stores, and the records, names and metadata that they keep' }],
   [{ folder: 'user-code', content: 'calls of code that a user supplied, which may fail; the logger' }],
+  [{ folder: 'http', content: 'what servers of messages and of the page need: bodies with a limit, secrets' }],
   [{ folder: 'time', content: '`Clock`, the system clock, validity, waiting in time' }],
   [{ folder: 'errors', content: 'the errors, one file for each, and the texts in them' }],
 ]

@@ -235,7 +235,7 @@ export const ui = declareCommand({
   details:
     'Prints the address of the page, with an access token, and serves it until Ctrl-C. The page is live: all leases, a ' +
     'timeline, elections, schedules and partition groups. The token is new at each start, unless it is in LEASEHOLD_UI_TOKEN ' +
-    '(16 characters or more): then it is not printed. Needs the package @leasehold/ui.',
+    '(16 characters or more): then it is not printed.',
   operands: [],
   options: {
     listen: { type: 'text', value: 'HOST:PORT', short: 'l', description: 'Where to listen (127.0.0.1:4747)' },

@@ -272,6 +272,19 @@ describe('the timeline', () => {
     await open.ui.close()
   })
 
+  it('has no gap because nobody looked for a while', async () => {
+    const open = openUi()
+    await (await Page.open(open)).close()
+    for (const passed of [3_000, 7_000, 9_500, 31_000]) {
+      await pass(open, passed)
+      const page = await Page.open(open)
+      await pass(open, 3_000)
+      await page.close()
+    }
+    expect((await historyOf(open, 'a')).blind).toEqual([])
+    await open.ui.close()
+  })
+
   it('refuses a request that is not valid', async () => {
     const open = openUi()
     const names = Array.from({ length: 501 }, String)

@@ -6,7 +6,7 @@ import { reasonOf } from '@leasehold/core/internal'
 import type { Action } from '../command-declaration.js'
 import type { ui as declaration } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
-import { installCommand, loggerOf, openStore } from '../store-selection.js'
+import { loggerOf, openStore } from '../store-selection.js'
 import type { Terminal } from '../terminal.js'
 import { UsageError } from '../usage-error.js'
 
@@ -27,7 +27,7 @@ export const showPage: Action<typeof declaration> = async ({ options }, terminal
   const { listen = DEFAULT_PLACE, prefix, timeout, 'allow-changes': writable = false } = options
   const place = placeIn(listen)
   const token = tokenIn(terminal.env)
-  const { LeaseUi } = await loadPage()
+  const { LeaseUi } = await import('@leasehold/ui')
   await using opened = await openStore(options, prefix || 'ui', terminal)
   const { store, settings } = opened
   await using page = new LeaseUi(store, {
@@ -73,16 +73,6 @@ class Ending {
 
   forget(): void {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.off(signal, this.#onSignal)
-  }
-}
-
-async function loadPage(): Promise<typeof import('@leasehold/ui')> {
-  try {
-    return await import('@leasehold/ui')
-  } catch (error) {
-    if (Object(error).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    const message = `leasehold ui needs a package that is not installed: ${installCommand(['@leasehold/ui'])}`
-    throw new LeaseConfigurationError(message, { cause: error })
   }
 }
 

@@ -204,9 +204,12 @@ export class StoreObserver {
   /** Waits until the next listing is due, also if somebody begins to look meanwhile. */
   async #untilNext(startedAt: number, endedAt: number): Promise<void> {
     const { clock } = this.#options
+    // The longest one that was planned: a reader that comes makes it shorter.
+    let pause = 0
     while (!this.#closing.aborted && !this.#isAsked) {
       const next = this.#nextAfter(startedAt, endedAt)
-      this.#pause = next - startedAt
+      pause = Math.max(pause, next - startedAt)
+      this.#pause = pause
       if (clock.now() >= next) return
       await this.#alarm.wait(next)
     }
