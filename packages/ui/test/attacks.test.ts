@@ -333,6 +333,34 @@ describe('a reader that does not read', () => {
     observer.close()
   })
 
+  it('gets everything on a real connection when it goes on reading', async () => {
+    const names = Array.from({ length: 20_000 }, (_, index) => `lease-${index}`)
+    const store: LeaseStore = Object.assign(new MemoryLeaseStore(), {
+      list: async function* () {
+        for (const name of names) yield record(name, 'x'.repeat(200), 1n)
+      },
+    })
+    const port = await served(openUi({ clock: systemClock }, { store }))
+    const text = await new Promise<string>((resolve, reject) => {
+      const headers = { authorization: `Bearer ${TOKEN}` }
+      const asked = ask({ port, host: '127.0.0.1', path: '/api/events', headers, timeout: 60_000 }, (response) => {
+        let read = ''
+        response.setEncoding('utf8')
+        response.on('data', (chunk: string) => {
+          read += chunk
+          response.pause()
+          setImmediate(() => response.resume())
+          if (!read.includes('"isLast":true') || !read.endsWith('\n\n')) return
+          asked.destroy()
+          resolve(read)
+        })
+      })
+      asked.on('error', reject)
+      asked.end()
+    })
+    expect(new Set(text.match(/"lease-\d+"/g)).size).toBe(20_000)
+  })
+
   it('is told of the last state only, in the order of the changes', () => {
     const clock = new VirtualClock()
     const list = new LeaseList(clock)

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import type { Clock } from '../time/clock.js'
 import { inTime } from '../time/in-time.js'
 
-export interface ReadLimits {
+interface ReadLimits {
   /** In bytes. */
   readonly limit: number
   /** In milliseconds. */

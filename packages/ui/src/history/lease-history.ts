@@ -87,6 +87,7 @@ export class LeaseHistory {
     }
     if (!isHeld) return
     history.open ??= this.#begin(record, token, history, now)
+    while (this.size > MOST_SPANS && this.#forgetOldest()) this.#forgetCuts()
     history.open.seenAt = now
     history.open.until = record.remaining === undefined ? undefined : now + record.remaining
     history.open.wasBreaking = record.state === 'breaking'
@@ -148,7 +149,6 @@ export class LeaseHistory {
     history.closed.push(span)
     this.#open -= 1
     this.#order.add({ name, span })
-    while (this.size > MOST_SPANS && this.#forgetOldest()) this.#forgetCuts()
   }
 
   /** Forgets the span that has ended first. Returns whether there was one. */

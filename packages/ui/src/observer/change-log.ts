@@ -19,11 +19,6 @@ export class ChangeLog<E extends Logged> {
     return this.#head
   }
 
-  /** How many entries there are. */
-  get size(): number {
-    return this.#count
-  }
-
   add(entry: E): void {
     this.#count += 1
     this.touch(entry)

@@ -59,10 +59,6 @@ export class LeaseList {
     return this.#log.head
   }
 
-  get size(): number {
-    return this.#entries.size
-  }
-
   names(): Iterable<string> {
     return this.#entries.keys()
   }
@@ -110,12 +106,6 @@ export class LeaseList {
     this.#touch(entry)
     entry.rowVersion = entry.version
     this.#forgetGone()
-  }
-
-  /** The row with the time that is left now. */
-  rowNow(name: string): LeaseRow | undefined {
-    const entry = this.#entries.get(name)
-    return entry === undefined ? undefined : this.#shown(entry, this.#clock.now())
   }
 
   /** The position of a new reader. */

@@ -23,11 +23,6 @@ export class NameWatches {
     this.#onRecord = onRecord
   }
 
-  /** How many names are watched. */
-  get size(): number {
-    return this.#watches.size
-  }
-
   add(name: string): () => void {
     let watch = this.#watches.get(name)
     if (watch === undefined) {

@@ -76,6 +76,7 @@ export class StoreObserver {
   readonly #outage = new Outage()
   #seen: SeenRecipes | undefined
   #isStarted = false
+  #startedAt = 0
   #readers = 0
   /** Whether the store is to be listed at once. */
   #isAsked = false
@@ -104,6 +105,7 @@ export class StoreObserver {
   start(): void {
     if (this.#isStarted) return
     this.#isStarted = true
+    this.#startedAt = this.#options.clock.now()
     this.#observedSince = this.wall()
     this.#history.begin(this.#observedSince)
     this.#findings.own.begin()
@@ -165,8 +167,9 @@ export class StoreObserver {
   }
 
   get freshness(): Freshness {
-    const now = this.#options.clock.now()
-    const age = this.#listedAt === undefined ? 0 : Math.max(0, Math.round(now - this.#listedAt))
+    // Without a list, it counts from the first look.
+    const since = this.#listedAt ?? this.#startedAt
+    const age = Math.max(0, Math.round(this.#options.clock.now() - since))
     return { age, ...(this.#error !== undefined && { error: this.#error }) }
   }
 
