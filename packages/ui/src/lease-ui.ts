@@ -35,10 +35,12 @@ export class LeaseUi implements AsyncDisposable {
       next()
       return
     }
-    void this.#endpoint.answer(call).then((answer) => {
+    const answering = this.#endpoint.answer(call).then((answer) => {
       if (answer === undefined && next !== undefined) next()
       else answerNode(request, response, answer ?? this.#endpoint.nothing())
     })
+    // If the rest of the server throws, it costs this request, and not the process.
+    answering.catch(() => response.destroy())
   }
 
   /** For servers with the requests of the Fetch API, such as Hono and Next. Other paths are answered with 404. Never rejects. */

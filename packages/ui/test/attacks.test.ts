@@ -7,6 +7,7 @@ import { eventually } from '@leasehold/testing'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { checkedUiOptions } from '../src/checked-options.js'
+import type { UiUser } from '../src/lease-ui-options.js'
 import { LeaseList, type Position } from '../src/observer/lease-list.js'
 import { StoreObserver } from '../src/observer/store-observer.js'
 import type { ListChanges } from '../src/protocol.js'
@@ -219,6 +220,21 @@ describe('many readers', () => {
     expect(third.headers.get('retry-after')).toBe('5')
     await first.close()
     expect((await open.ui.fetch(request('/api/events'))).status).toBe(200)
+    await open.ui.close()
+  })
+
+  it('are not more than maxStreams if all of them are accepted at once', async () => {
+    let accept = (_: UiUser): void => {}
+    const user = new Promise<UiUser>((resolve) => {
+      accept = resolve
+    })
+    const open = openUi({ maxStreams: 2, authorize: () => user })
+    const asked = Array.from({ length: 10 }, () => Page.open(open).catch(() => undefined))
+    await pass(open, 0)
+    accept({ access: 'read' })
+    await pass(open, 0)
+    const pages = (await Promise.all(asked)).filter((page) => page !== undefined)
+    expect(pages.filter((page) => !page.isOver)).toHaveLength(2)
     await open.ui.close()
   })
 

@@ -85,8 +85,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'any number of pages can be open',
     file: 'src/server/ui-endpoint.ts',
-    find: 'if (this.#hub.size >= maxStreams) {',
-    replace: 'if (false) {',
+    find: 'return this.#hub.size >= this.#options.maxStreams',
+    replace: 'return this.#hub.size < 0',
     test: 'test/attacks.test.ts',
     name: 'maxStreams',
   },

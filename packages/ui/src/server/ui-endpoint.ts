@@ -122,9 +122,8 @@ export class UiEndpoint {
   async #events(call: UiCall, user: UiUser): Promise<UiAnswer> {
     const watched = call.query.get('watch') ?? undefined
     if (watched !== undefined) this.#actions.checkName(watched)
-    const { maxStreams } = this.#options
-    if (this.#hub.size >= maxStreams) {
-      const message = `${maxStreams} pages are open already: close one of them, or raise maxStreams`
+    if (this.#isFull) {
+      const message = `${this.#options.maxStreams} pages are open already: close one of them, or raise maxStreams`
       throw new Refusal(503, 'busy', message, { 'retry-after': '5' })
     }
     const headers = {
@@ -137,8 +136,18 @@ export class UiEndpoint {
     return { status: 200, headers, body: this.#stream(call, user, watched) }
   }
 
+  /** Whether as many pages are open as there can be. */
+  get #isFull(): boolean {
+    return this.#hub.size >= this.#options.maxStreams
+  }
+
   #stream(call: UiCall, user: UiUser, watched: string | undefined): OpenStream {
     return (outlet) => {
+      // Others may have been opened since this one was accepted.
+      if (this.#isFull || this.#isClosed) {
+        outlet.end()
+        return { onRoom: () => {}, onGone: () => {} }
+      }
       const access = new StreamAccess(this.#gate, this.#options.clock)
       const endReading = this.#observer.addReader()
       const endWatching = watched === undefined ? () => {} : this.#observer.watch(watched)
@@ -147,8 +156,7 @@ export class UiEndpoint {
         endReading()
         endWatching()
       })
-      if (this.#isClosed) reader.end()
-      else access.begin(call, user, () => reader.end())
+      access.begin(call, user, () => reader.end())
       return reader
     }
   }
