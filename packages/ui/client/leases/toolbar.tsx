@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { RowState } from '../../src/protocol.js'
 import { everything, states } from '../list/filter.js'
@@ -5,7 +6,7 @@ import { usePageOn } from '../shell/page-context.js'
 import { stateTexts } from './states.js'
 
 /** The filter, for the list and the timeline alike, and whether the list is grouped. */
-export function Toolbar({ canGroup }: { readonly canGroup: boolean }) {
+export function Toolbar({ canGroup, children }: { readonly canGroup: boolean; readonly children?: ComponentChildren }) {
   const { state, formats } = usePageOn('leases')
   const { listing } = state
   const { view } = listing
@@ -25,6 +26,7 @@ export function Toolbar({ canGroup }: { readonly canGroup: boolean }) {
         onInput={(event) => filterBy(event.currentTarget.value)}
       />
       <StateFilter />
+      {children}
       {canGroup && (
         <label class="check">
           <input

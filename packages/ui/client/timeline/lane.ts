@@ -1,0 +1,133 @@
+import type { HistorySpan, SpanEnd } from '../../src/protocol.js'
+
+/** What the lane shows: from when to when, and what of it the server saw. */
+export interface LaneRange {
+  readonly from: number
+  readonly to: number
+  readonly observedSince: number
+  readonly blind: readonly { readonly from: number; readonly to?: number }[]
+}
+
+interface Stretch {
+  readonly from: number
+  readonly to: number
+}
+
+export type Piece = Stretch &
+  (
+    | { readonly kind: 'held'; readonly span: HistorySpan }
+    /** Nobody held it after a release. */
+    | { readonly kind: 'free' }
+    /** Nobody held it after a loss. */
+    | { readonly kind: 'gap' }
+    /** The server did not see it. */
+    | { readonly kind: 'blind' }
+    /** Grants that are too short to draw. */
+    | { readonly kind: 'many'; readonly count: number }
+  )
+
+/** An instant of a lane: the holder changed, or lost the lease. */
+export interface LaneMark {
+  readonly at: number
+  readonly kind: 'hand-over' | Exclude<SpanEnd, 'released' | 'handed-off'>
+  readonly owner: string
+  readonly next: string | undefined
+}
+
+export interface Lane {
+  readonly pieces: readonly Piece[]
+  readonly marks: readonly LaneMark[]
+}
+
+/** Shorter parts of the range are not drawn one by one. */
+const shortest = 1 / 400
+
+/** A lease that another owner has this soon after a release was handed over. */
+const handOverWithin = 1_500
+
+/** `spans` are in the order of their time. */
+export function laneOf(spans: readonly HistorySpan[], range: LaneRange): Lane {
+  const pieces: Piece[] = []
+  const marks: LaneMark[] = []
+  spans.forEach((span, index) => {
+    const next = spans[index + 1]
+    const before = spans[index - 1]
+    // Before the first grant that was seen, nobody held it, as far as the server looked.
+    const freeFrom = before === undefined ? range.observedSince : before.to
+    if (freeFrom !== undefined) pieces.push({ kind: isLoss(before?.end) ? 'gap' : 'free', from: freeFrom, to: span.from })
+    pieces.push({ kind: 'held', from: span.from, to: span.to ?? range.to, span })
+    const mark = markOf(span, next)
+    if (mark !== undefined) marks.push(mark)
+  })
+  const last = spans.at(-1)
+  const freeSince = last === undefined ? range.observedSince : last.to
+  if (freeSince !== undefined) pieces.push({ kind: isLoss(last?.end) ? 'gap' : 'free', from: freeSince, to: range.to })
+  const clipped = pieces.map((piece) => clip(piece, range)).filter((piece) => piece.to > piece.from)
+  return {
+    pieces: [...joined(clipped, (range.to - range.from) * shortest), ...blindPieces(range)],
+    marks: marks.filter(({ at }) => at >= range.from && at <= range.to),
+  }
+}
+
+export function isLoss(end: SpanEnd | undefined): boolean {
+  return end === 'expired' || end === 'broken' || end === 'unknown'
+}
+
+function markOf(span: HistorySpan, next: HistorySpan | undefined): LaneMark | undefined {
+  if (span.to === undefined) return undefined
+  const mark = { at: span.to, owner: span.owner, next: next?.owner }
+  if (span.end === 'expired' || span.end === 'broken' || span.end === 'unknown') return { ...mark, kind: span.end }
+  const isHandedOver =
+    next !== undefined &&
+    next.owner !== span.owner &&
+    (span.end === 'handed-off' || next.from - span.to <= handOverWithin)
+  return isHandedOver ? { ...mark, kind: 'hand-over' } : undefined
+}
+
+/** Runs of pieces that are too short to see become one. */
+function joined(pieces: readonly Piece[], least: number): Piece[] {
+  const result: Piece[] = []
+  for (const piece of pieces) {
+    const last = result.at(-1)
+    const isShort = piece.to - piece.from < least
+    const count = piece.kind === 'held' ? 1 : 0
+    if (isShort && last?.kind === 'many') result[result.length - 1] = { ...last, to: piece.to, count: last.count + count }
+    else if (isShort && piece.kind === 'held') result.push({ kind: 'many', from: piece.from, to: piece.to, count })
+    else if (!isShort || piece.kind === 'gap') result.push(piece)
+  }
+  return result
+}
+
+function blindPieces(range: LaneRange): Piece[] {
+  const before = { from: range.from, to: range.observedSince }
+  return [before, ...range.blind.map(({ from, to = range.to }) => ({ from, to }))]
+    .map((stretch): Piece => clip({ ...stretch, kind: 'blind' }, range))
+    .filter(({ from, to }) => to > from)
+}
+
+function clip<T extends Stretch>(stretch: T, { from, to }: Stretch): T {
+  return { ...stretch, from: Math.max(stretch.from, from), to: Math.min(stretch.to, to) }
+}
+
+/** What a lane says to those who do not see it. */
+export interface LaneSummary {
+  readonly holders: number
+  readonly handOvers: number
+  readonly losses: number
+  readonly gaps: number
+  readonly gapTime: number
+  readonly blindTime: number
+}
+
+export function summaryOf({ pieces, marks }: Lane): LaneSummary {
+  const timeOf = (kind: Piece['kind']) =>
+    pieces.filter((piece) => piece.kind === kind).reduce((sum, { from, to }) => sum + to - from, 0)
+  return {
+    holders: new Set(pieces.flatMap((piece) => (piece.kind === 'held' ? [piece.span.owner] : []))).size,
+    handOvers: marks.filter(({ kind }) => kind === 'hand-over').length,
+    losses: marks.filter(({ kind }) => kind !== 'hand-over').length,
+    gaps: pieces.filter(({ kind }) => kind === 'gap').length,
+    gapTime: timeOf('gap'),
+    blindTime: timeOf('blind'),
+  }
+}

@@ -1,0 +1,13 @@
+import { usePageOn, useTick } from '../shell/page-context.js'
+import type { LaneRange } from './lane.js'
+
+/** The last `zoom` milliseconds, and what of them the server saw. It moves on by whole pixels only. */
+export function useLaneRange(zoom: number): LaneRange {
+  useTick(Math.max(1_000, zoom / 1_000))
+  const { state, history } = usePageOn('history', 'status')
+  const to = state.serverNow
+  const observedSince = history.observedSince ?? state.hello?.observedSince ?? to
+  // What has happened since the page became stale is not known either.
+  const unknown = state.status.kind === 'stale' ? [{ from: state.knownUntil, to }] : []
+  return { from: to - zoom, to, observedSince, blind: [...history.blind, ...unknown] }
+}
