@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { build } from 'esbuild'
+import { builtPages } from './built-pages.js'
 import { bundledDependencies } from './bundled-dependencies.js'
 import { filesBelow, packages, root, type Workspace } from './workspaces.js'
 
@@ -32,6 +33,7 @@ async function bundle({ folder, manifest }: Workspace): Promise<void> {
     platform: 'node',
     target: 'node20.19',
     external: Object.keys({ ...dependencies, ...peerDependencies }),
+    plugins: [builtPages],
     metafile: true,
     write: false,
     sourcemap: true,

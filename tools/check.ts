@@ -6,7 +6,13 @@ import { packages, shown, type Workspace } from './workspaces.js'
 /** The steps of `npm run check`, in order. Each returns whether it passed. */
 const steps: Record<string, () => boolean | Promise<boolean>> = {
   lint: () => runTool('biome', ['check', '--error-on-warnings', '.']),
-  types: () => all([() => runTool('tsc', ['-b']), () => runTool('tsc', ['-p', 'tsconfig.test.json'])]),
+  types: () =>
+    all([
+      () => runTool('tsc', ['-b']),
+      () => runTool('tsc', ['-p', 'tsconfig.test.json']),
+      // The page runs in a browser, and is written in TSX.
+      () => runTool('tsc', ['-p', 'packages/ui/tsconfig.client.json']),
+    ]),
   unused: () =>
     all([
       () => runTool('knip', ['--no-config-hints']),

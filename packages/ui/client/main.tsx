@@ -1,6 +1,6 @@
 import { options, render } from 'preact'
 import { Api } from './api/api.js'
-import { TokenKeeper } from './api/token.js'
+import { TokenKeeper, type TokenStorage } from './api/token.js'
 import { Formats } from './format/formats.js'
 import { routeOf } from './route/route.js'
 import { App } from './shell/app.js'
@@ -13,7 +13,7 @@ import { HistoryCache } from './timeline/history-cache.js'
 // However much changes, the page is drawn once in a frame; not at all while nobody sees it.
 options.debounceRendering = (draw) => requestAnimationFrame(draw)
 
-function sessionStore(): Pick<Storage, 'getItem' | 'setItem' | 'removeItem'> {
+function sessionStore(): TokenStorage {
   try {
     return sessionStorage
   } catch {

@@ -1,9 +1,15 @@
-/** What is needed of the browser. */
-export interface TokenPlace {
+/** The part of the page's address after `#`. */
+export interface AddressHash {
   readonly hash: string
-  /** Puts another hash into the address bar, without an entry in the history of the browser. */
+  /** Puts another one into the address bar, without an entry in the history of the browser. */
   readonly replaceHash: (hash: string) => void
-  readonly storage: Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>
+}
+
+/** The part of `sessionStorage` that is used. */
+export interface TokenStorage {
+  getItem(key: string): string | null
+  setItem(key: string, value: string): void
+  removeItem(key: string): void
 }
 
 const key = 'leasehold-token'
@@ -11,10 +17,10 @@ const mark = '#token='
 
 /** The access token of this tab. It leaves the address bar at once, and stays until the tab is closed. */
 export class TokenKeeper {
-  readonly #storage: TokenPlace['storage']
+  readonly #storage: TokenStorage
   #token: string | undefined
 
-  constructor(storage: TokenPlace['storage']) {
+  constructor(storage: TokenStorage) {
     this.#storage = storage
     this.#token = reading(() => storage.getItem(key) ?? undefined)
   }
@@ -30,7 +36,7 @@ export class TokenKeeper {
   }
 
   /** Takes the token out of the address, if it has one. Returns whether it had. */
-  takeFrom({ hash, replaceHash }: Pick<TokenPlace, 'hash' | 'replaceHash'>): boolean {
+  takeFrom({ hash, replaceHash }: AddressHash): boolean {
     if (!hash.startsWith(mark)) return false
     const given = hash.slice(mark.length)
     replaceHash('#/')
