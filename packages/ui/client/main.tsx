@@ -47,6 +47,7 @@ function start(): void {
     ask: (request) => api.history(request),
     range: () => ({ from: state.serverNow - (state.hello?.historyFor ?? 0), to: state.serverNow }),
     onChange: () => state.topics.changed('history'),
+    isLive: () => state.status.kind === 'live',
   })
   state.onNames((names) => leaseHistory.changed(names))
   // A store that could not be read leaves a blind period behind.
@@ -57,6 +58,7 @@ function start(): void {
     api,
     formats: new Formats(),
     history: leaseHistory,
+    places: new Map(),
     unlock: (given) => {
       keeper.token = given
       connection.start()

@@ -14,7 +14,7 @@ export function BreakForm(form: {
   // Stays as the reader saw it, although the list goes on.
   const [seen, setSeen] = useState(form.row)
   const [hasChanged, setChanged] = useState(false)
-  const [seconds, setSeconds] = useState('0')
+  const [seconds, setSeconds] = useState('5')
   const [reason, setReason] = useState('')
   const action = useAction()
   const canBreak = seen.state === 'leased' || seen.state === 'breaking'
@@ -42,8 +42,8 @@ export function BreakForm(form: {
       }}
     >
       <p>
-        <strong class="mono">{seen.owner || 'The holder'}</strong> loses <code>{seen.name}</code> (token {seen.token}). The
-        name is free after the period
+        <strong class="mono">{seen.owner || 'The holder'}</strong> loses <code>{seen.name}</code> (token {seen.token}).
+        The name is free after the period
         {seen.ttl != null && <>, or when the validity of {formats.duration(seen.ttl)} ends, if that is sooner</>}.
       </p>
       {hasChanged && (

@@ -16,7 +16,10 @@ export function LeaseHistory({ name }: { readonly name: string }) {
   const { history } = usePageOn('history')
   const [zoom, setZoom] = useState<number>(zooms[1])
   const range = useLaneRange(zoom)
-  useEffect(() => history.want([name]), [history, name])
+  useEffect(() => {
+    history.want([name])
+    return () => history.want([])
+  }, [history, name])
   const spans = history.spansOf(name)
   return (
     <section class="card lease-history" aria-labelledby="history-title">

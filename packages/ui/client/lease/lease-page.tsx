@@ -11,6 +11,7 @@ import { type LeaseReading, useLeaseDetail } from './use-lease-detail.js'
 /** All that is known about one lease, and the way to break it. */
 export function LeasePage({ name }: { readonly name: string }) {
   const reading = useLeaseDetail(name)
+  const isLive = usePageOn('status').state.status.kind === 'live'
   const { lease, error } = reading
   return (
     <section class="view lease" aria-labelledby="lease-title">
@@ -21,7 +22,7 @@ export function LeasePage({ name }: { readonly name: string }) {
         <h2 id="lease-title" class="mono">
           {name}
         </h2>
-        {lease !== undefined && <StateMark state={lease.entry.row.state} />}
+        {lease !== undefined && <StateMark state={lease.entry.row.state} isStale={!isLive} />}
         {lease !== undefined && <BreakButton {...reading} />}
       </div>
       {error !== undefined && (
@@ -53,9 +54,9 @@ function BreakButton({ lease, read }: LeaseReading) {
   const { hello } = usePageOn('status').state
   const row = lease?.entry.row
   const isHeld = row?.state === 'leased' || row?.state === 'breaking'
-  if (row === undefined || hello?.access !== 'write' || !hello.canBreak || !isHeld) return null
+  if (row === undefined || hello?.access !== 'write' || !hello.canBreak) return null
   return (
-    <DialogButton text="Break …" kind="danger" title={`Break ${row.name}`}>
+    <DialogButton text="Break …" kind="danger" isOffered={isHeld} title={`Break ${row.name}`}>
       {(close) => <BreakForm row={row} read={read} close={close} />}
     </DialogButton>
   )

@@ -31,14 +31,21 @@ export function useLeaseDetail(name: string): LeaseReading {
       setError(undefined)
       return detail
     } catch (cause) {
-      if (cause instanceof RequestError) setError(cause)
+      if (!(cause instanceof RequestError)) throw cause
+      setError(cause)
+      // What is gone must not look as if it were there.
+      if (cause.status === 404) setLease(undefined)
       return undefined
     }
   }
   useEffect(() => {
-    void read()
+    if (isLive) void read()
   }, [name, listed?.row, isLive])
   const isSameGrant = lease !== undefined && listed !== undefined && listed.row.token === lease.entry.row.token
   // The countdown of the list has heard of the last heartbeats.
-  return { lease: lease && isSameGrant ? { ...lease, entry: { ...lease.entry, validUntil: listed.validUntil } } : lease, error, read }
+  return {
+    lease: lease && isSameGrant ? { ...lease, entry: { ...lease.entry, validUntil: listed.validUntil } } : lease,
+    error,
+    read,
+  }
 }

@@ -18,7 +18,7 @@ export function LeaseCells({ entry, isStale }: { readonly entry: Entry; readonly
         {row.recipe !== undefined && <span class="kind">{row.recipe.kind}</span>}
       </td>
       <td role="cell" class="cell-state">
-        <StateMark state={row.state} />
+        <StateMark state={row.state} isStale={isStale} />
       </td>
       <td role="cell" class="cell-owner">
         {row.owner === '' ? <span class="none">–</span> : <span title={row.owner}>{row.owner}</span>}
@@ -48,7 +48,10 @@ export function Since({ row }: { readonly row: LeaseRow }) {
   const duration = formats.duration(now - row.since)
   const at = formats.dateAndTime(row.since)
   return (
-    <time dateTime={dateOf(row.since)} title={row.isSeen ? `First seen ${at}; held since an earlier time` : `Since ${at}`}>
+    <time
+      dateTime={dateOf(row.since)}
+      title={row.isSeen ? `First seen ${at}; held since an earlier time` : `Since ${at}`}
+    >
       {row.isSeen ? `≥ ${duration}` : duration}
     </time>
   )

@@ -26,12 +26,13 @@ function LeaseTable() {
   const { state } = usePageOn('leases', 'status')
   const scroller = useRef<HTMLDivElement>(null)
   const { lines } = state.listing
-  const seen = useSeenLines(scroller, lines.count)
+  const seen = useSeenLines(scroller, 'leases', lines.count)
   const isStale = state.status.kind === 'stale'
   const drawn = []
   for (let index = seen.first; index < seen.end; index += 1) {
     const line = lines.at(index)
-    if (line !== undefined) drawn.push(<LineRow key={keyOf(line)} {...{ line, index, isStale }} height={seen.lineHeight} />)
+    if (line !== undefined)
+      drawn.push(<LineRow key={keyOf(line)} {...{ line, index, isStale }} height={seen.lineHeight} />)
   }
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it, also when no row has the focus.

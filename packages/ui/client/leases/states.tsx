@@ -17,13 +17,15 @@ const shapes: Readonly<Record<RowState, string>> = {
   available: 'M8 3a5 5 0 1 0 0 10A5 5 0 0 0 8 3m0 1.6a3.4 3.4 0 1 1 0 6.8 3.4 3.4 0 0 1 0-6.8',
 }
 
-export function StateMark({ state }: { readonly state: RowState }) {
+/** A stale state is one of the past, and says so. */
+export function StateMark({ state, isStale }: { readonly state: RowState; readonly isStale: boolean }) {
+  const text = stateTexts[state] ?? state
   return (
     <span class="state" data-state={state}>
       <svg viewBox="0 0 16 16" aria-hidden="true">
         <path fill-rule="evenodd" d={shapes[state] ?? shapes.available} />
       </svg>
-      {stateTexts[state] ?? state}
+      {isStale ? `was ${text.toLowerCase()}` : text}
     </span>
   )
 }

@@ -12,6 +12,8 @@ export function Toolbar({ canGroup, children }: { readonly canGroup: boolean; re
   const { view } = listing
   const input = useRef<HTMLInputElement>(null)
   useSlashKey(() => input.current?.focus())
+  // Without a filter, the number goes up and down by itself: nobody wants to hear that.
+  const isFiltered = view.filter.text !== '' || view.filter.states.size > 0
   const filterBy = (text: string) => state.look({ ...view, filter: { ...view.filter, text } })
   return (
     <search class="toolbar">
@@ -37,12 +39,12 @@ export function Toolbar({ canGroup, children }: { readonly canGroup: boolean; re
           Group by prefix
         </label>
       )}
-      <p class="shown" role="status">
+      <p class="shown" role={isFiltered ? 'status' : undefined}>
         {listing.shown.length === listing.size
           ? `${formats.number(listing.size)} ${listing.size === 1 ? 'lease' : 'leases'}`
           : `${formats.number(listing.shown.length)} of ${formats.number(listing.size)} leases`}
       </p>
-      {view.filter !== everything && (view.filter.text !== '' || view.filter.states.size > 0) && (
+      {isFiltered && (
         <button type="button" class="plain" onClick={() => state.look({ ...view, filter: everything })}>
           Show all
         </button>

@@ -1,46 +1,54 @@
 import type { RefObject } from 'preact'
 import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { type LineWindow, type Viewport, windowOf } from '../list/window.js'
+import { usePage } from '../shell/page-context.js'
 
 export interface SeenLines extends LineWindow {
   readonly lineHeight: number
-  /** What is seen now; it changes without a drawing. */
+  /** What is seen now: scrolling changes it without a drawing. */
   readonly viewport: () => Viewport
 }
 
-/** The lines of the list that are seen in the element `scroller`. The part is drawn again only when other lines are seen. */
-export function useSeenLines(scroller: RefObject<HTMLElement>, count: number): SeenLines {
-  const viewport = useRef<Viewport>({ scrollTop: 0, height: 900, lineHeight: 34 })
-  const [seen, setSeen] = useState(() => windowOf(viewport.current, count))
+/**
+ * The lines that are seen in the element `scroller`, which has a table with a head that stays. The part is drawn again only when
+ * other lines are seen. `list` is the name under which the page remembers how far it was scrolled.
+ */
+export function useSeenLines(scroller: RefObject<HTMLElement>, list: string, count: number): SeenLines {
+  const { places } = usePage()
+  const viewport = useRef<Viewport>({ scrollTop: places.get(list) ?? 0, height: 900, lineHeight: 34 })
   const counted = useRef(count)
   counted.current = count
+  const [, setDrawn] = useState('')
 
   useLayoutEffect(() => {
     const element = scroller.current
     if (element === null) return
-    const read = () => {
-      viewport.current = {
-        scrollTop: element.scrollTop,
-        height: element.clientHeight,
-        lineHeight: lineHeightIn(element),
-      }
-      setSeen((before) => {
-        const after = windowOf(viewport.current, counted.current)
-        return after.first === before.first && after.end === before.end ? before : after
-      })
+    const see = (next: Partial<Viewport>) => {
+      viewport.current = { ...viewport.current, ...next }
+      const { first, end } = windowOf(viewport.current, counted.current)
+      setDrawn(`${first} ${end} ${viewport.current.lineHeight}`)
     }
-    const resizes = new ResizeObserver(read)
+    const onScroll = () => {
+      places.set(list, element.scrollTop)
+      see({ scrollTop: element.scrollTop })
+    }
+    const onResize = () => {
+      const head = element.querySelector('thead')?.offsetHeight ?? 0
+      see({ height: element.clientHeight - head, lineHeight: lineHeightIn(element) })
+    }
+    const resizes = new ResizeObserver(onResize)
     resizes.observe(element)
-    element.addEventListener('scroll', read, { passive: true })
-    read()
+    element.addEventListener('scroll', onScroll, { passive: true })
+    onResize()
+    element.scrollTop = places.get(list) ?? 0
     return () => {
       resizes.disconnect()
-      element.removeEventListener('scroll', read)
+      element.removeEventListener('scroll', onScroll)
     }
-  }, [scroller])
+  }, [scroller, list, places])
 
-  void seen
-  return { ...windowOf(viewport.current, count), lineHeight: viewport.current.lineHeight, viewport: () => viewport.current }
+  const { current } = viewport
+  return { ...windowOf(current, count), lineHeight: current.lineHeight, viewport: () => viewport.current }
 }
 
 /** The style sheet sets it, in `rem`: a reader may have chosen larger letters. */

@@ -13,9 +13,7 @@ export function CardsView(view: {
   return (
     <section class="view" aria-labelledby={`${view.id}-title`}>
       <h2 id={`${view.id}-title`}>{view.title}</h2>
-      {view.count === 0 && (
-        <p class="nothing">{state.listing.isWhole ? view.none : 'Waiting for the list …'}</p>
-      )}
+      {view.count === 0 && <p class="nothing">{state.listing.isWhole ? view.none : 'Waiting for the list …'}</p>}
       <div class="cards" data-view={view.id}>
         {view.children}
       </div>
@@ -23,7 +21,11 @@ export function CardsView(view: {
   )
 }
 
-export function Card({ name, note, children }: {
+export function Card({
+  name,
+  note,
+  children,
+}: {
   readonly name: string
   readonly note?: ComponentChildren
   readonly children: ComponentChildren

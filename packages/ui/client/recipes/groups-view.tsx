@@ -7,7 +7,12 @@ export function GroupsView() {
   const { state } = usePageOn('recipes', 'leases')
   const { groups } = state.recipes
   return (
-    <CardsView id="groups" title="Partition groups" count={groups.length} none="There is no partition group in this store.">
+    <CardsView
+      id="groups"
+      title="Partition groups"
+      count={groups.length}
+      none="There is no partition group in this store."
+    >
       {groups.map((group) => (
         <GroupCard key={group.name} group={group} />
       ))}
@@ -86,7 +91,13 @@ function PartitionRow(row: {
   )
 }
 
-function MemberRow({ member, partitions }: { readonly member: GroupView['members'][number]; readonly partitions: number }) {
+function MemberRow({
+  member,
+  partitions,
+}: {
+  readonly member: GroupView['members'][number]
+  readonly partitions: number
+}) {
   const { formats } = usePageOn()
   const { owner, isLeaving, metadata } = member
   const held = rangesOf(member.held)

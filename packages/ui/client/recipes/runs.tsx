@@ -20,7 +20,12 @@ export function Runs({ runs }: { readonly runs: readonly RunView[] }) {
       {runs.length === 0 && <p class="hint">No run has ended since the server began to look.</p>}
       <ol>
         {runs.map((run) => (
-          <li key={`${run.due} ${run.startedAt}`} class="run" data-outcome={run.outcome} title={textOf(run, formats, state.serverNow)}>
+          <li
+            key={`${run.due} ${run.startedAt}`}
+            class="run"
+            data-outcome={run.outcome}
+            title={textOf(run, formats, state.serverNow)}
+          >
             <span aria-hidden="true">{outcomes[run.outcome]?.[0]}</span>
             <span class="unseen">{textOf(run, formats, state.serverNow)}</span>
           </li>

@@ -92,7 +92,7 @@ function Actions({ schedule }: { readonly schedule: ScheduleView }) {
       )}
       <div class="actions">
         {paused === undefined ? (
-          <DialogButton text="Pause …" kind="button" title={`Pause ${name}`}>
+          <DialogButton text="Pause …" kind="button" isOffered title={`Pause ${name}`}>
             {(close) => <PauseForm name={name} close={close} />}
           </DialogButton>
         ) : (

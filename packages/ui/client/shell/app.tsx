@@ -21,6 +21,12 @@ export function App() {
   const main = useRef<HTMLElement>(null)
   const { status } = state
   useTitle(route, status.kind === 'stale')
+  const isOpen = status.kind !== 'locked'
+  const place = route.view === 'lease' ? `lease ${route.name}` : route.view
+  useEffect(() => {
+    // The link that led here is gone, and the focus with it.
+    if (isOpen && document.activeElement === document.body) main.current?.focus({ preventScroll: true })
+  }, [place, isOpen])
   if (status.kind === 'locked') return <TokenForm error={status.error} />
   return (
     <div class="page" data-status={status.kind}>

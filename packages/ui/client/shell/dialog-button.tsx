@@ -6,6 +6,8 @@ export function DialogButton(dialog: {
   readonly text: string
   readonly kind: 'button' | 'danger'
   readonly title: string
+  /** Without it, there is no button; a dialog that is open stays. */
+  readonly isOffered: boolean
   /** What is in the dialog; `close` closes it. */
   readonly children: (close: () => void) => ComponentChildren
 }) {
@@ -17,9 +19,11 @@ export function DialogButton(dialog: {
   }, [isOpen])
   return (
     <>
-      <button type="button" class={dialog.kind} onClick={() => setOpen(true)}>
-        {dialog.text}
-      </button>
+      {(dialog.isOffered || isOpen) && (
+        <button type="button" class={dialog.kind} onClick={() => setOpen(true)}>
+          {dialog.text}
+        </button>
+      )}
       <dialog ref={element} aria-label={dialog.title} onClose={() => setOpen(false)}>
         {isOpen && (
           <>

@@ -12,6 +12,8 @@ export interface Page {
   readonly api: Api
   readonly formats: Formats
   readonly history: HistoryCache
+  /** How far each list was scrolled, for those who come back to it. */
+  readonly places: Map<string, number>
   /** Takes the token that the reader typed, and connects again. */
   readonly unlock: (token: string) => void
 }

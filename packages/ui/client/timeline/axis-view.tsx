@@ -37,7 +37,10 @@ export function Legend({ range }: { readonly range: LaneRange }) {
   return (
     <div class="legend">
       <p>
-        Observed since <time dateTime={new Date(range.observedSince).toISOString()}>{formats.time(range.observedSince, range.to)}</time>
+        Observed since{' '}
+        <time dateTime={new Date(range.observedSince).toISOString()}>
+          {formats.time(range.observedSince, range.to)}
+        </time>
         ; what happened before is not known.
       </p>
       {history.error !== undefined && <p class="refused">{history.error}</p>}
@@ -55,16 +58,28 @@ export function Legend({ range }: { readonly range: LaneRange }) {
           <span class="sample" data-kind="blind" aria-hidden="true" /> not observed
         </li>
         <li>
-          <span class="mark-sign" data-kind="hand-over">⇄</span> hand-over
+          <span class="mark-sign" data-kind="hand-over">
+            ⇄
+          </span>{' '}
+          hand-over
         </li>
         <li>
-          <span class="mark-sign" data-kind="expired">▼</span> expired
+          <span class="mark-sign" data-kind="expired">
+            ▼
+          </span>{' '}
+          expired
         </li>
         <li>
-          <span class="mark-sign" data-kind="broken">✕</span> broken
+          <span class="mark-sign" data-kind="broken">
+            ✕
+          </span>{' '}
+          broken
         </li>
         <li>
-          <span class="mark-sign" data-kind="unknown">?</span> ended unseen
+          <span class="mark-sign" data-kind="unknown">
+            ?
+          </span>{' '}
+          ended unseen
         </li>
       </ul>
     </div>

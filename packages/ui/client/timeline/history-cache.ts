@@ -7,6 +7,8 @@ export interface HistoryCacheOptions {
   /** The range that the server remembers, in its time. */
   readonly range: () => { readonly from: number; readonly to: number }
   readonly onChange: () => void
+  /** Whether an answer is likely: while the server is away, nothing is asked. */
+  readonly isLive: () => boolean
 }
 
 /** The server takes no more names in one request. */
@@ -66,7 +68,7 @@ export class HistoryCache {
   }
 
   #ask(): void {
-    if (this.#isBusy) return
+    if (this.#isBusy || !this.#options.isLive()) return
     const names = this.#wanted.filter((name) => !this.#spans.has(name) || this.#dirty.has(name)).slice(0, mostNames)
     if (names.length === 0) return
     this.#isBusy = true

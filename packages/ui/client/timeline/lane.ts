@@ -54,7 +54,8 @@ export function laneOf(spans: readonly HistorySpan[], range: LaneRange): Lane {
     const before = spans[index - 1]
     // Before the first grant that was seen, nobody held it, as far as the server looked.
     const freeFrom = before === undefined ? range.observedSince : before.to
-    if (freeFrom !== undefined) pieces.push({ kind: isLoss(before?.end) ? 'gap' : 'free', from: freeFrom, to: span.from })
+    if (freeFrom !== undefined)
+      pieces.push({ kind: isLoss(before?.end) ? 'gap' : 'free', from: freeFrom, to: span.from })
     pieces.push({ kind: 'held', from: span.from, to: span.to ?? range.to, span })
     const mark = markOf(span, next)
     if (mark !== undefined) marks.push(mark)
@@ -91,7 +92,8 @@ function joined(pieces: readonly Piece[], least: number): Piece[] {
     const last = result.at(-1)
     const isShort = piece.to - piece.from < least
     const count = piece.kind === 'held' ? 1 : 0
-    if (isShort && last?.kind === 'many') result[result.length - 1] = { ...last, to: piece.to, count: last.count + count }
+    if (isShort && last?.kind === 'many')
+      result[result.length - 1] = { ...last, to: piece.to, count: last.count + count }
     else if (isShort && piece.kind === 'held') result.push({ kind: 'many', from: piece.from, to: piece.to, count })
     else if (!isShort || piece.kind === 'gap') result.push(piece)
   }

@@ -34,10 +34,13 @@ function Lanes({ range }: { readonly range: LaneRange }) {
   const { state, history } = usePageOn('leases', 'history')
   const scroller = useRef<HTMLDivElement>(null)
   const { shown } = state.listing
-  const seen = useSeenLines(scroller, shown.length)
+  const seen = useSeenLines(scroller, 'timeline', shown.length)
   const drawn = shown.slice(seen.first, seen.end)
   const names = drawn.map(({ row }) => row.name)
-  useEffect(() => history.want(names), [history, names.join('\n')])
+  useEffect(() => {
+    history.want(names)
+    return () => history.want([])
+  }, [history, names.join('\n')])
   const height = seen.lineHeight
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it, also when no row has the focus.

@@ -6,9 +6,14 @@ import { Connection } from '../../client/stream/connection.js'
 type Answer = () => Response | Promise<Response>
 
 const refused: Answer = () => Promise.reject(new TypeError('fetch failed'))
-const text = (body: string): Answer => () => new Response(body, { headers: { date: 'Sat, 28 Nov 2026 12:00:00 GMT' } })
-const status = (code: number, message: string): Answer => () =>
-  Response.json({ error: { code: 'access', message } }, { status: code })
+const text =
+  (body: string): Answer =>
+  () =>
+    new Response(body, { headers: { date: 'Sat, 28 Nov 2026 12:00:00 GMT' } })
+const status =
+  (code: number, message: string): Answer =>
+  () =>
+    Response.json({ error: { code: 'access', message } }, { status: code })
 
 /** A stream that stays open. */
 function open(): { readonly answer: Answer; readonly say: (text: string) => void; readonly end: () => void } {

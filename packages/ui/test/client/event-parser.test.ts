@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { EventParser } from '../../client/stream/event-parser.js'
 
-const stream = 'event: list\r\ndata: {"a":\r\ndata: 1}\r\n\r\n: a comment\nid: 7\nevent: freshness\ndata:{}\n\n\ndata: äöü\r\r'
+const stream =
+  'event: list\r\ndata: {"a":\r\ndata: 1}\r\n\r\n: a comment\nid: 7\nevent: freshness\ndata:{}\n\n\ndata: äöü\r\r'
 const events = [
   { event: 'list', data: '{"a":\n1}' },
   { event: 'freshness', data: '{}' },
@@ -17,7 +18,8 @@ describe('EventParser', () => {
     for (let size = 1; size < stream.length; size += 1) {
       const parser = new EventParser()
       const read = []
-      for (let start = 0; start < stream.length; start += size) read.push(...parser.push(stream.slice(start, start + size)))
+      for (let start = 0; start < stream.length; start += size)
+        read.push(...parser.push(stream.slice(start, start + size)))
       expect(read, `in pieces of ${size}`).toEqual(events)
     }
   })

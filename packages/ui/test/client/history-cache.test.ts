@@ -6,6 +6,7 @@ import { HistoryCache } from '../../client/timeline/history-cache.js'
 function cacheOf(answer: (request: HistoryRequest) => Promise<HistoryAnswer>) {
   const clock = new VirtualClock()
   const asked: (readonly string[])[] = []
+  let isLive = true
   const cache = new HistoryCache({
     clock: { now: () => clock.now(), wall: () => clock.wall(), schedule: (delay, task) => clock.schedule(delay, task) },
     ask: (request) => {
@@ -14,8 +15,12 @@ function cacheOf(answer: (request: HistoryRequest) => Promise<HistoryAnswer>) {
     },
     range: () => ({ from: 0, to: 100 }),
     onChange: () => {},
+    isLive: () => isLive,
   })
-  return { clock, asked, cache }
+  const setLive = (next: boolean) => {
+    isLive = next
+  }
+  return { clock, asked, cache, setLive }
 }
 
 const span = { from: 1, owner: 'ada', token: '1' }
@@ -77,6 +82,18 @@ describe('HistoryCache', () => {
     await clock.advance(5_000)
     expect(cache.error).toBeUndefined()
     expect(asked.length).toBeLessThan(8)
+  })
+
+  it('asks nothing while the page is stale, and for all of it afterwards', async () => {
+    const { clock, asked, cache, setLive } = cacheOf(answerAll)
+    setLive(false)
+    cache.want(['a'])
+    await clock.advance(5_000)
+    expect(asked).toEqual([])
+    setLive(true)
+    cache.changed('all')
+    await clock.advance(5_000)
+    expect(asked).toEqual([['a']])
   })
 
   it('asks for at most 500 names at a time', async () => {

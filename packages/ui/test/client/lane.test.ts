@@ -85,7 +85,9 @@ describe('laneOf', () => {
 describe('the axis', () => {
   it('names round times', () => {
     const minute = 60_000
-    expect(ticksOf({ from: 7 * minute, to: 67 * minute }, 6)).toEqual([10, 20, 30, 40, 50, 60].map((each) => each * minute))
+    expect(ticksOf({ from: 7 * minute, to: 67 * minute }, 6)).toEqual(
+      [10, 20, 30, 40, 50, 60].map((each) => each * minute),
+    )
     expect(ticksOf({ from: 0, to: 15 * minute }, 6).length).toBeLessThanOrEqual(6)
     expect(ticksOf({ from: 30 * minute, to: 390 * minute }, 6).length).toBe(6)
   })

@@ -60,7 +60,8 @@ describe('Listing', () => {
       row('b', { token: '9', owner: 'zoe', state: 'available', remaining: null }),
       row('c', { since: 1, token: '10', owner: '', state: 'broken', waiters: 4, remaining: 10 }),
     ]
-    const sorted = (column: Column, isDescending = false) => namesOf(listingOf(rows, { order: { column, isDescending } }))
+    const sorted = (column: Column, isDescending = false) =>
+      namesOf(listingOf(rows, { order: { column, isDescending } }))
     expect(sorted('name', true)).toEqual(['c', 'b', 'a'])
     expect(sorted('since')).toEqual(['c', 'a', 'b'])
     expect(sorted('token')).toEqual(['b', 'c', 'a'])

@@ -7,7 +7,18 @@ describe('routes', () => {
   })
 
   it('lead to a lease of any name', () => {
-    for (const name of ['a', 'orders/import', '../..', '100%', '#token=x', 'a b?c&d', '<img onerror=x>', 'ä€😀', ' ', '/']) {
+    for (const name of [
+      'a',
+      'orders/import',
+      '../..',
+      '100%',
+      '#token=x',
+      'a b?c&d',
+      '<img onerror=x>',
+      'ä€😀',
+      ' ',
+      '/',
+    ]) {
       expect(routeOf(leaseHref(name)), name).toEqual({ view: 'lease', name })
     }
   })

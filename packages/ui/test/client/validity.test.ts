@@ -23,7 +23,10 @@ describe('validityOf', () => {
   })
 
   it('is no more than what the server said, also where that is longer than the ttl', () => {
-    expect(validityOf(createEntry({ ...held, remaining: 12_000 }, 0), 0)).toMatchObject({ ttl: 12_000, remaining: 12_000 })
+    expect(validityOf(createEntry({ ...held, remaining: 12_000 }, 0), 0)).toMatchObject({
+      ttl: 12_000,
+      remaining: 12_000,
+    })
   })
 
   it('is none where nobody holds the lease, or the server does not know', () => {

@@ -44,7 +44,10 @@ describe('the built page', () => {
   it('names no other host: the names of XML are no addresses', async () => {
     for (const { path, body } of (await builtPage()).values()) {
       const addresses = textOf(body).match(/(?:\b[a-z]+:)?\/\/[a-z0-9-]+\.[^\s"'`)]*/gi) ?? []
-      expect(addresses.filter((address) => !address.startsWith('http://www.w3.org/')), path || 'index').toEqual([])
+      expect(
+        addresses.filter((address) => !address.startsWith('http://www.w3.org/')),
+        path || 'index',
+      ).toEqual([])
     }
   })
 
@@ -56,10 +59,13 @@ describe('the built page', () => {
 })
 
 describe('the sources of the page', () => {
-  const sources = readdirSync(client, { recursive: true, encoding: 'utf8' }).filter((path) => /\.(ts|tsx|html)$/.test(path))
+  const sources = readdirSync(client, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    /\.(ts|tsx|html)$/.test(path),
+  )
 
   it('never make markup out of text', () => {
-    const dangerous = /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\(|new Function/
+    const dangerous =
+      /dangerouslySetInnerHTML|innerHTML|outerHTML|insertAdjacentHTML|document\.write|DOMParser|\beval\(|new Function/
     const found = sources.filter((path) => dangerous.test(readFileSync(join(client, path), 'utf8')))
     expect(found).toEqual([])
   })
