@@ -12,7 +12,7 @@ export function GroupCells({ line }: { readonly line: Line & { readonly kind: 'g
     state.look({ ...view, closed })
   }
   return (
-    <th role="rowheader" scope="rowgroup" class="cell-group">
+    <th role="rowheader" scope="rowgroup" colSpan={7} class="cell-group">
       <button type="button" aria-expanded={isOpen} onClick={toggle}>
         <span class="twist" aria-hidden="true" />
         {group === '' ? 'No prefix' : group}

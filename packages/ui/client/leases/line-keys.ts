@@ -2,7 +2,7 @@ import type { RefObject } from 'preact'
 import { scrollTopFor, type Viewport } from '../list/window.js'
 
 /** Up, down, home, end and the page keys go from line to line, also to lines that are not drawn yet. */
-export function lineKeys(scroller: RefObject<HTMLElement>, count: number, viewport: () => Viewport) {
+export function lineKeys(scroller: RefObject<HTMLElement | null>, count: number, viewport: () => Viewport) {
   return (event: KeyboardEvent) => {
     const line = event.target instanceof Element ? event.target.closest('[data-line]') : null
     if (line === null || event.altKey || event.ctrlKey || event.metaKey) return
@@ -28,7 +28,7 @@ export function lineKeys(scroller: RefObject<HTMLElement>, count: number, viewpo
 }
 
 /** A line that comes into view is drawn with one of the next frames. */
-function focusLine(scroller: RefObject<HTMLElement>, index: number, frames: number): void {
+function focusLine(scroller: RefObject<HTMLElement | null>, index: number, frames: number): void {
   const target = scroller.current?.querySelector<HTMLElement>(`[data-line="${index}"] :is(a, button)`)
   if (target) target.focus({ preventScroll: true })
   else if (frames > 0) requestAnimationFrame(() => focusLine(scroller, index, frames - 1))

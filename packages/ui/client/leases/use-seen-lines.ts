@@ -13,7 +13,7 @@ export interface SeenLines extends LineWindow {
  * The lines that are seen in the element `scroller`, which has a table with a head that stays. The part is drawn again only when
  * other lines are seen. `list` is the name under which the page remembers how far it was scrolled.
  */
-export function useSeenLines(scroller: RefObject<HTMLElement>, list: string, count: number): SeenLines {
+export function useSeenLines(scroller: RefObject<HTMLElement | null>, list: string, count: number): SeenLines {
   const { places } = usePage()
   const viewport = useRef<Viewport>({ scrollTop: places.get(list) ?? 0, height: 900, lineHeight: 34 })
   const counted = useRef(count)

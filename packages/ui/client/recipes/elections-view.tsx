@@ -5,7 +5,7 @@ import { usePageOn } from '../shell/page-context.js'
 import { Card, CardsView } from './cards.js'
 
 export function ElectionsView() {
-  const { state } = usePageOn('recipes', 'leases')
+  const { state } = usePageOn('recipes')
   const { elections } = state.recipes
   return (
     <CardsView id="elections" title="Elections" count={elections.length} none="There is no election in this store.">

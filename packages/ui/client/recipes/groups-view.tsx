@@ -4,7 +4,7 @@ import { Card, CardsView } from './cards.js'
 import { ownershipOf, pathOf, type Range, rangesOf, rangesText } from './partitions.js'
 
 export function GroupsView() {
-  const { state } = usePageOn('recipes', 'leases')
+  const { state } = usePageOn('recipes')
   const { groups } = state.recipes
   return (
     <CardsView

@@ -9,7 +9,7 @@ import { PauseForm } from './pause-form.js'
 import { Runs } from './runs.js'
 
 export function SchedulesView() {
-  const { state } = usePageOn('recipes', 'leases', 'status')
+  const { state } = usePageOn('recipes', 'status')
   const { schedules } = state.recipes
   return (
     <CardsView id="schedules" title="Schedules" count={schedules.length} none="There is no schedule in this store.">

@@ -7,7 +7,7 @@ import { Card, CardsView } from './cards.js'
 const mostBoxes = 60
 
 export function SemaphoresView() {
-  const { state } = usePageOn('recipes', 'leases')
+  const { state } = usePageOn('recipes')
   const { semaphores } = state.recipes
   return (
     <CardsView
