@@ -1,5 +1,6 @@
 import { options, render } from 'preact'
 import { Api } from './api/api.js'
+import type { PageFetch } from './api/page-fetch.js'
 import { TokenKeeper, type TokenStorage } from './api/token.js'
 import { Formats } from './format/formats.js'
 import { routeOf } from './route/route.js'
@@ -30,7 +31,7 @@ function start(): void {
 
   const clock = new BrowserClock()
   const state = new PageState({ clock, reload: () => location.reload() })
-  const fetchOf = (url: string, init: RequestInit) => fetch(url, init)
+  const fetchOf: PageFetch = (url, request) => fetch(url, request)
   const token = () => keeper.token
   const connection = new Connection({ fetch: fetchOf, clock, random: Math.random, token, listener: state })
   const api = new Api({

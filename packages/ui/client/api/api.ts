@@ -7,6 +7,7 @@ import type {
   ScheduleRequest,
 } from '../../src/protocol.js'
 import { errorOf } from './error-of.js'
+import type { PageFetch, PageRequest } from './page-fetch.js'
 
 /** A request that the server refused, or that did not reach it. */
 export class RequestError extends Error {
@@ -23,7 +24,7 @@ export class RequestError extends Error {
 }
 
 export interface ApiOptions {
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
+  readonly fetch: PageFetch
   readonly token: () => string | undefined
   readonly changeToken: () => string | undefined
   /** The server asks for another token. */
@@ -39,7 +40,7 @@ export class Api {
   }
 
   lease(name: string): Promise<LeaseDetail> {
-    return this.#send(`api/lease?name=${encodeURIComponent(name)}`, { method: 'GET' })
+    return this.#send(`api/lease?name=${encodeURIComponent(name)}`, { method: 'GET', headers: {} })
   }
 
   history(request: HistoryRequest): Promise<HistoryAnswer> {
@@ -66,7 +67,7 @@ export class Api {
     })
   }
 
-  async #send<T>(path: string, init: RequestInit & { headers?: Record<string, string> }): Promise<T> {
+  async #send<T>(path: string, init: Omit<PageRequest, 'cache'>): Promise<T> {
     const token = this.#options.token()
     const headers = { ...init.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
     const response = await this.#options.fetch(path, { ...init, headers, cache: 'no-store' }).catch(() => {

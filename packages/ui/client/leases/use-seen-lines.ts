@@ -22,7 +22,7 @@ export function useSeenLines(scroller: RefObject<HTMLElement | null>, list: stri
 
   useLayoutEffect(() => {
     const element = scroller.current
-    if (element === null) return
+    if (element === null) return undefined
     const see = (next: Partial<Viewport>) => {
       viewport.current = { ...viewport.current, ...next }
       const { first, end } = windowOf(viewport.current, counted.current)

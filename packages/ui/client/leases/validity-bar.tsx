@@ -26,7 +26,7 @@ function Bar(bar: {
   const { clock } = usePage().state
   const filling = useRef<HTMLSpanElement>(null)
   useLayoutEffect(() => {
-    if (ttl === undefined || validUntil === undefined || ttl === 0) return
+    if (ttl === undefined || validUntil === undefined || ttl === 0) return undefined
     // The browser draws it from here on: no code runs in each frame.
     const steps = matchMedia('(prefers-reduced-motion: reduce)').matches ? 'steps(8, end)' : 'linear'
     const animation = filling.current?.animate([{ transform: 'scaleX(1)' }, { transform: 'scaleX(0)' }], {

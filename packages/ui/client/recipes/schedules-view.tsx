@@ -91,11 +91,10 @@ function Actions({ schedule }: { readonly schedule: ScheduleView }) {
         </p>
       )}
       <div class="actions">
-        {paused === undefined ? (
-          <DialogButton text="Pause …" kind="button" isOffered title={`Pause ${name}`}>
-            {(close) => <PauseForm name={name} close={close} />}
-          </DialogButton>
-        ) : (
+        <DialogButton text="Pause …" kind="button" isOffered={paused === undefined} title={`Pause ${name}`}>
+          {(close) => <PauseForm name={name} close={close} />}
+        </DialogButton>
+        {paused !== undefined && (
           <button type="button" class="button" disabled={action.isBusy} onClick={ask({ name, action: 'resume' })}>
             Resume
           </button>

@@ -1,5 +1,6 @@
 import type { ErrorBody, ServerEvents } from '../../src/protocol.js'
 import { errorOf } from '../api/error-of.js'
+import type { PageFetch } from '../api/page-fetch.js'
 import type { PageClock } from '../time/page-clock.js'
 import { Backoff } from './backoff.js'
 import { EventParser } from './event-parser.js'
@@ -14,7 +15,7 @@ export interface ConnectionListener {
 }
 
 export interface ConnectionOptions {
-  readonly fetch: (url: string, init: RequestInit) => Promise<Response>
+  readonly fetch: PageFetch
   readonly clock: PageClock
   readonly random: () => number
   readonly token: () => string | undefined

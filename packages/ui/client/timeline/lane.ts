@@ -103,7 +103,7 @@ function joined(pieces: readonly Piece[], least: number): Piece[] {
 function blindPieces(range: LaneRange): Piece[] {
   const before = { from: range.from, to: range.observedSince }
   return [before, ...range.blind.map(({ from, to = range.to }) => ({ from, to }))]
-    .map((stretch): Piece => clip({ ...stretch, kind: 'blind' }, range))
+    .map((stretch): Piece => clip({ ...stretch, kind: 'blind' as const }, range))
     .filter(({ from, to }) => to > from)
 }
 

@@ -1,6 +1,7 @@
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import type { ErrorBody } from '../../src/protocol.js'
+import type { PageRequest } from '../../client/api/page-fetch.js'
 import { Connection } from '../../client/stream/connection.js'
 
 type Answer = () => Response | Promise<Response>
@@ -29,7 +30,7 @@ function open(): { readonly answer: Answer; readonly say: (text: string) => void
 function connect(answers: Answer[], token?: string) {
   const clock = new VirtualClock()
   const seen: string[] = []
-  const requests: { readonly url: string; readonly init: RequestInit; readonly at: number }[] = []
+  const requests: { readonly url: string; readonly init: PageRequest; readonly at: number }[] = []
   const connection = new Connection({
     clock: { now: () => clock.now(), wall: () => clock.wall(), schedule: (delay, task) => clock.schedule(delay, task) },
     random: () => 1,
@@ -69,7 +70,7 @@ describe('Connection', () => {
     connection.watch('a lease/1')
     await settle()
     expect(requests.map(({ url }) => url)).toEqual(['api/events?watch=a%20lease%2F1'])
-    expect(new Headers(requests[0]?.init.headers).get('authorization')).toBe('Bearer secret')
+    expect(requests[0]?.init.headers.authorization).toBe('Bearer secret')
     connection.stop()
   })
 
