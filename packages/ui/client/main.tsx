@@ -3,7 +3,9 @@ import { Api } from './api/api.js'
 import type { PageFetch } from './api/page-fetch.js'
 import { TokenKeeper, type TokenStorage } from './api/token.js'
 import { Formats } from './format/formats.js'
-import { routeOf } from './route/route.js'
+import { hrefOf, queryIn, routeOf } from './route/route.js'
+import type { ListView } from './list/listing.js'
+import { queryOf, viewOf } from './list/view-address.js'
 import { App } from './shell/app.js'
 import { type Page, PageContext } from './shell/page-context.js'
 import { PageState } from './state/page-state.js'
@@ -21,6 +23,13 @@ function sessionStore(): TokenStorage {
     // A browser that allows no storage throws already here.
     return { getItem: () => null, setItem: () => {}, removeItem: () => {} }
   }
+}
+
+/** Puts what the reader looks at into the address, so that it can be kept and sent to others. */
+function showView(view: ListView): void {
+  const route = routeOf(location.hash)
+  if (route.view !== 'leases' && route.view !== 'timeline') return
+  history.replaceState(null, '', hrefOf(route.view) + queryOf(view))
 }
 
 function start(): void {
@@ -69,7 +78,11 @@ function start(): void {
     if (takeToken()) connection.start()
     const route = routeOf(location.hash)
     connection.watch(route.view === 'lease' ? route.name : undefined)
+    const query = queryIn(location.hash)
+    if (query === '') showView(state.listing.view)
+    else state.look(viewOf(query))
   }
+  state.onLook(showView)
   addEventListener('hashchange', watchRoute)
   connection.start()
   watchRoute()

@@ -1,7 +1,7 @@
 import type { Column } from '../list/order.js'
 import { usePageOn } from '../shell/page-context.js'
 
-const columns: readonly (readonly [column: Column, title: string])[] = [
+const titles: readonly (readonly [column: Column, title: string])[] = [
   ['name', 'Name'],
   ['state', 'State'],
   ['owner', 'Holder'],
@@ -23,7 +23,7 @@ export function SortHeader() {
   return (
     <thead role="rowgroup">
       <tr role="row" aria-rowindex={1}>
-        {columns.map(([column, title]) => (
+        {titles.map(([column, title]) => (
           <th
             key={column}
             role="columnheader"

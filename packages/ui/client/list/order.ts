@@ -1,7 +1,8 @@
 import type { RowState } from '../../src/protocol.js'
 import type { Entry } from './entry.js'
 
-export type Column = 'name' | 'state' | 'owner' | 'since' | 'token' | 'validity' | 'waiters'
+export const columns = ['name', 'state', 'owner', 'since', 'token', 'validity', 'waiters'] as const
+export type Column = (typeof columns)[number]
 
 /** How the list is sorted. */
 export interface Order {

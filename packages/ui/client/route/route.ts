@@ -7,11 +7,18 @@ export type Route = { readonly view: View } | { readonly view: 'lease'; readonly
 export function routeOf(hash: string): Route {
   const path = hash.replace(/^#\/?/, '')
   if (path.startsWith('lease/')) return { view: 'lease', name: decoded(path.slice('lease/'.length)) }
-  return { view: views.find((view) => view === path) ?? 'leases' }
+  const [start] = path.split('?')
+  return { view: views.find((view) => view === start) ?? 'leases' }
 }
 
 export function hrefOf(view: View): string {
   return view === 'leases' ? '#/' : `#/${view}`
+}
+
+/** How the reader looks at the list, with the question mark; empty if the address does not say it. */
+export function queryIn(hash: string): string {
+  const start = hash.indexOf('?')
+  return start < 0 || routeOf(hash).view === 'lease' ? '' : hash.slice(start)
 }
 
 export function leaseHref(name: string): string {

@@ -26,6 +26,7 @@ export class PageState implements ConnectionListener {
   #recipes: RecipeViews = { elections: [], schedules: [], semaphores: [], groups: [] }
   /** How far the clock of the server is ahead of the reader's. */
   #ahead = 0
+  #onLook: (view: ListView) => void = () => {}
   #onNames: (names: readonly string[] | 'all') => void = () => {}
 
   constructor({ clock, reload }: PageStateOptions) {
@@ -63,7 +64,13 @@ export class PageState implements ConnectionListener {
 
   look(view: ListView): void {
     this.listing.look(view)
+    this.#onLook(view)
     this.topics.changed('leases')
+  }
+
+  /** Calls `listener` when the reader looks at the list in another way. */
+  onLook(listener: (view: ListView) => void): void {
+    this.#onLook = listener
   }
 
   /** Calls `listener` with the names whose rows changed; with `all` after a new list. */
