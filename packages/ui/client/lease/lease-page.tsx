@@ -1,5 +1,5 @@
-import { leaseHref } from '../route/route.js'
 import { StateMark } from '../leases/states.js'
+import { leaseHref } from '../route/route.js'
 import { DialogButton } from '../shell/dialog-button.js'
 import { usePageOn } from '../shell/page-context.js'
 import { BreakForm } from './break-form.js'

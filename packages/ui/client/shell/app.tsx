@@ -12,7 +12,7 @@ import { usePageOn } from './page-context.js'
 import { TokenForm } from './token-form.js'
 import { TopBar } from './top-bar.js'
 import { useRoute } from './use-route.js'
-import { viewTitles, ViewTabs } from './view-tabs.js'
+import { ViewTabs, viewTitles } from './view-tabs.js'
 
 /** The whole page. */
 export function App() {

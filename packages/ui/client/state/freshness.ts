@@ -70,10 +70,14 @@ export class FreshnessWatch {
     this.#listedAt = listedAt
     this.#cancel()
     const rest = listedAt + patience * this.#interval - this.#clock.now()
-    if (error !== undefined) return this.#becomeStale(error)
-    if (rest <= 0) return this.#becomeStale(silence)
-    this.#cancel = this.#clock.schedule(rest, () => this.#becomeStale(silence))
-    this.#become({ kind: 'live' })
+    if (error !== undefined) {
+      this.#becomeStale(error)
+    } else if (rest <= 0) {
+      this.#becomeStale(silence)
+    } else {
+      this.#cancel = this.#clock.schedule(rest, () => this.#becomeStale(silence))
+      this.#become({ kind: 'live' })
+    }
   }
 
   #becomeStale(error: ErrorBody): void {

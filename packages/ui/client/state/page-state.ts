@@ -1,5 +1,5 @@
 import type { ErrorBody, Hello, RecipeViews, ServerEvents, UiFinding } from '../../src/protocol.js'
-import { type ListView, Listing } from '../list/listing.js'
+import { Listing, type ListView } from '../list/listing.js'
 import type { ConnectionListener } from '../stream/connection.js'
 import type { PageClock } from '../time/page-clock.js'
 import { FreshnessWatch, type Status } from './freshness.js'

@@ -1,8 +1,8 @@
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import type { ErrorBody } from '../../src/protocol.js'
 import type { PageRequest } from '../../client/api/page-fetch.js'
 import { Connection } from '../../client/stream/connection.js'
+import type { ErrorBody } from '../../src/protocol.js'
 
 type Answer = () => Response | Promise<Response>
 
@@ -19,7 +19,11 @@ const status =
 /** A stream that stays open. */
 function open(): { readonly answer: Answer; readonly say: (text: string) => void; readonly end: () => void } {
   let controller: ReadableStreamDefaultController<Uint8Array> | undefined
-  const body = new ReadableStream<Uint8Array>({ start: (given) => void (controller = given) })
+  const body = new ReadableStream<Uint8Array>({
+    start: (given) => {
+      controller = given
+    },
+  })
   return {
     answer: () => new Response(body),
     say: (said) => controller?.enqueue(new TextEncoder().encode(said)),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { HistorySpan, SpanEnd } from '../../src/protocol.js'
 import { placeOf, ticksOf } from '../../client/timeline/axis.js'
 import { type LaneRange, laneOf, summaryOf } from '../../client/timeline/lane.js'
+import type { HistorySpan, SpanEnd } from '../../src/protocol.js'
 
 const range: LaneRange = { from: 0, to: 100_000, observedSince: 10_000, blind: [] }
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { LeaseRow, RowState } from '../../src/protocol.js'
 import { createEntry } from '../../client/list/entry.js'
 import { matcherOf, states } from '../../client/list/filter.js'
 import type { Line } from '../../client/list/lines.js'
 import { firstView, Listing, type ListView } from '../../client/list/listing.js'
 import { type Column, comparisonOf } from '../../client/list/order.js'
+import type { LeaseRow, RowState } from '../../src/protocol.js'
 
 const row = (name: string, more: Partial<LeaseRow> = {}): LeaseRow => ({
   name,

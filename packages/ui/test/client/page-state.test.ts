@@ -1,7 +1,7 @@
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import type { Hello } from '../../src/protocol.js'
 import { PageState } from '../../client/state/page-state.js'
+import type { Hello } from '../../src/protocol.js'
 
 const hello: Hello = {
   version: '1.0.0',

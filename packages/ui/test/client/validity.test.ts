@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { LeaseRow } from '../../src/protocol.js'
 import { createEntry, renewEntry } from '../../client/list/entry.js'
 import { validityOf } from '../../client/list/validity.js'
+import type { LeaseRow } from '../../src/protocol.js'
 
 const held: LeaseRow = { name: 'a', state: 'leased', owner: 'ada', token: '1', ttl: 10_000, remaining: 8_000 }
 
