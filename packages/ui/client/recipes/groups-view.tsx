@@ -1,7 +1,10 @@
 import type { GroupView } from '../../src/protocol.js'
 import { usePageOn } from '../shell/page-context.js'
 import { Card, CardsView } from './cards.js'
-import { ownershipOf, pathOf, type Range, rangesOf, rangesText } from './partitions.js'
+import { bordersOf, ownershipOf, pathOf, type Range, rangesOf, rangesText } from './partitions.js'
+
+/** With more partitions, lines between them would hide them. */
+const mostSeparate = 100
 
 export function GroupsView() {
   const { state } = usePageOn('recipes')
@@ -141,6 +144,7 @@ function Cells(cells: {
     <>
       <svg class="cells" viewBox={`0 0 ${cells.partitions} 1`} preserveAspectRatio="none" aria-hidden="true">
         {cells.paths.map(([kind, path]) => path !== '' && <path key={kind} data-kind={kind} d={path} />)}
+        {cells.partitions <= mostSeparate && <path class="between" d={bordersOf(cells.partitions)} />}
       </svg>
       <p class="cells-text" title={cells.text}>
         {cells.text === '' ? 'none' : cells.text}

@@ -23,6 +23,11 @@ export function pathOf(ranges: readonly Range[], top: number, height: number): s
   return ranges.map(([first, last]) => `M${first} ${top}h${last + 1 - first}v${height}h${first - last - 1}z`).join('')
 }
 
+/** The lines between all cells. */
+export function bordersOf(partitions: number): string {
+  return Array.from({ length: Math.max(0, partitions - 1) }, (_, index) => `M${index + 1} 0v1`).join('')
+}
+
 export interface Ownership {
   /** Partitions that nobody holds. */
   readonly unowned: readonly number[]

@@ -6,6 +6,7 @@ import { usePageOn } from '../shell/page-context.js'
 import { useAction } from '../shell/use-action.js'
 import { Card, CardsView } from './cards.js'
 import { PauseForm } from './pause-form.js'
+import { planText } from './plan-text.js'
 import { Runs } from './runs.js'
 
 export function SchedulesView() {
@@ -21,9 +22,10 @@ export function SchedulesView() {
 }
 
 function ScheduleCard({ schedule, mayChange }: { readonly schedule: ScheduleView; readonly mayChange: boolean }) {
+  const { formats } = usePageOn()
   const { name, plan, next, running, runs, skipped, requested } = schedule
   return (
-    <Card name={name} note={plan !== undefined && <code>{plan}</code>}>
+    <Card name={name} note={plan !== undefined && <code title={plan}>{planText(plan, formats)}</code>}>
       {schedule.paused !== undefined && <Pause paused={schedule.paused} />}
       <dl class="fields">
         <Field name="Next">{next === undefined ? 'not known' : <Instant at={next} />}</Field>
@@ -69,7 +71,7 @@ function Pause({ paused }: { readonly paused: NonNullable<ScheduleView['paused']
       {paused.until !== undefined && (
         <>
           {' '}
-          until <Instant at={paused.until} />
+          until <Instant at={paused.until} isRelative={false} />
         </>
       )}
       {': '}

@@ -53,7 +53,7 @@ function SemaphoreCard({ semaphore }: { readonly semaphore: SemaphoreView }) {
               <tr key={slot}>
                 <td class="mono">{slot}</td>
                 <td class="mono breaks">{owner}</td>
-                <td>{since === undefined ? 'not known' : <Instant at={since} />}</td>
+                <td>{since === undefined ? 'not known' : <Instant at={since} isRelative={false} />}</td>
               </tr>
             ))}
           </tbody>

@@ -1,5 +1,5 @@
 import { createContext } from 'preact'
-import { useContext, useEffect, useReducer } from 'preact/hooks'
+import { useContext, useEffect, useLayoutEffect, useReducer } from 'preact/hooks'
 import type { Api } from '../api/api.js'
 import type { Formats } from '../format/formats.js'
 import type { PageState } from '../state/page-state.js'
@@ -30,7 +30,8 @@ export function usePage(): Page {
 export function usePageOn(...topics: readonly Topic[]): Page {
   const page = usePage()
   const [, drawAgain] = useReducer((count: number, _: undefined) => count + 1, 0)
-  useEffect(() => {
+  // Not after the next frame: what comes before that would be missed.
+  useLayoutEffect(() => {
     const offs = topics.map((topic) => page.state.topics.on(topic, () => drawAgain(undefined)))
     return () => {
       for (const off of offs) off()

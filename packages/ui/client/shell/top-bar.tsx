@@ -16,7 +16,7 @@ export function TopBar() {
           </span>
         )}
         {hello?.user !== undefined && <span>{hello.user}</span>}
-        {hello !== undefined && <span>{hello.access === 'write' ? 'may change' : 'read-only'}</span>}
+        {hello !== undefined && <span>{hello.access === 'write' ? 'write access' : 'read-only'}</span>}
       </p>
       <StatusMark />
     </header>
