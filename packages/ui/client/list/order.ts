@@ -19,7 +19,8 @@ const byColumn: Readonly<Record<Column, Comparison>> = {
   name: () => 0,
   state: (a, b) => ranks[a.row.state] - ranks[b.row.state],
   owner: (a, b) => compareTexts(a.row.owner, b.row.owner),
-  since: (a, b) => compareNumbers(a.row.since, b.row.since),
+  // The column shows for how long: a later start is less.
+  since: (a, b) => compareNumbers(startBefore(a), startBefore(b)),
   token: (a, b) => compareTokens(a.row.token, b.row.token),
   validity: (a, b) => compareNumbers(a.validUntil, b.validUntil),
   waiters: (a, b) => (a.row.waiters ?? 0) - (b.row.waiters ?? 0),
@@ -35,6 +36,10 @@ export function comparisonOf({ column, isDescending }: Order, isGrouped: boolean
     (isGrouped ? compareTexts(a.group, b.group) : 0) ||
     sign * compare(a, b) ||
     nameSign * (compareTexts(a.sortName, b.sortName) || compareTexts(a.row.name, b.row.name))
+}
+
+function startBefore({ row }: Entry): number | undefined {
+  return row.since === undefined ? undefined : -row.since
 }
 
 function compareTexts(a: string, b: string): number {

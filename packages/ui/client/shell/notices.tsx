@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import type { UiFinding } from '../../src/protocol.js'
 import { leaseHref } from '../route/route.js'
-import { usePageOn, useTick } from './page-context.js'
+import { usePageOn } from './page-context.js'
 
 const findingTitles: Readonly<Record<UiFinding['kind'], string>> = {
   'two-holders': 'Two holders at a time',
@@ -38,7 +38,6 @@ export function Notices() {
           </Notice>
         ))}
       </div>
-      {status.kind === 'stale' && <Age asOf={status.asOf} />}
     </section>
   )
 }
@@ -64,15 +63,4 @@ function Notice({
 function Time({ at }: { readonly at: number }) {
   const { state, formats } = usePageOn()
   return <time dateTime={new Date(at).toISOString()}>{formats.time(at, state.serverNow)}</time>
-}
-
-/** Beside the part that is read out: a screen reader would say it each second. */
-function Age({ asOf }: { readonly asOf: number }) {
-  useTick(1_000)
-  const { state, formats } = usePageOn()
-  return (
-    <p class="age" aria-hidden="true">
-      {formats.duration(state.clock.now() - asOf)} old
-    </p>
-  )
 }

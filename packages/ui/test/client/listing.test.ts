@@ -63,7 +63,7 @@ describe('Listing', () => {
     const sorted = (column: Column, isDescending = false) =>
       namesOf(listingOf(rows, { order: { column, isDescending } }))
     expect(sorted('name', true)).toEqual(['c', 'b', 'a'])
-    expect(sorted('since')).toEqual(['c', 'a', 'b'])
+    expect(sorted('since')).toEqual(['a', 'c', 'b'])
     expect(sorted('token')).toEqual(['b', 'c', 'a'])
     expect(sorted('waiters', true)).toEqual(['c', 'a', 'b'])
     expect(sorted('state')).toEqual(['c', 'a', 'b'])
