@@ -1,9 +1,8 @@
 import { useRef } from 'preact/hooks'
 import type { Line } from '../list/lines.js'
 import { usePageOn, useTick } from '../shell/page-context.js'
-import { GroupCells } from './group-cells.js'
-import { LeaseCells } from './lease-cells.js'
 import { lineKeys } from './line-keys.js'
+import { LineRow } from './line-row.js'
 import { SortHeader } from './sort-header.js'
 import { Toolbar } from './toolbar.js'
 import { useSeenLines } from './use-seen-lines.js'
@@ -22,7 +21,7 @@ export function LeasesView() {
 }
 
 function LeaseTable() {
-  useTick(1_000)
+  const tick = useTick(1_000)
   const { state } = usePageOn('leases', 'status')
   const scroller = useRef<HTMLDivElement>(null)
   const { lines } = state.listing
@@ -32,7 +31,7 @@ function LeaseTable() {
   for (let index = seen.first; index < seen.end; index += 1) {
     const line = lines.at(index)
     if (line !== undefined)
-      drawn.push(<LineRow key={keyOf(line)} {...{ line, index, isStale }} height={seen.lineHeight} />)
+      drawn.push(<LineRow key={keyOf(line)} {...{ line, index, isStale, tick }} height={seen.lineHeight} />)
   }
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it, also when no row has the focus.
@@ -49,27 +48,6 @@ function LeaseTable() {
       </table>
       {lines.count === 0 && <Nothing />}
     </section>
-  )
-}
-
-function LineRow(row: {
-  readonly line: Line
-  readonly index: number
-  readonly height: number
-  readonly isStale: boolean
-}) {
-  const { line, index, height, isStale } = row
-  return (
-    <tr
-      role="row"
-      class={line.kind === 'group' ? 'group-row' : 'lease-row'}
-      data-state={line.kind === 'lease' ? line.entry.row.state : undefined}
-      data-line={index}
-      aria-rowindex={index + 2}
-      style={{ top: `${index * height}px`, height: `${height}px` }}
-    >
-      {line.kind === 'group' ? <GroupCells line={line} /> : <LeaseCells entry={line.entry} isStale={isStale} />}
-    </tr>
   )
 }
 

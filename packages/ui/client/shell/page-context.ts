@@ -40,10 +40,10 @@ export function usePageOn(...topics: readonly Topic[]): Page {
   return page
 }
 
-/** Draws the part again each `period` milliseconds, for times that go on. */
-export function useTick(period: number): void {
+/** Draws the part again each `period` milliseconds, for times that go on. Returns how often it has. */
+export function useTick(period: number): number {
   const { clock } = usePage().state
-  const [, tick] = useReducer((count: number, _: undefined) => count + 1, 0)
+  const [ticks, tick] = useReducer((count: number, _: undefined) => count + 1, 0)
   useEffect(() => {
     let cancel = () => {}
     const next = () => {
@@ -55,4 +55,5 @@ export function useTick(period: number): void {
     next()
     return () => cancel()
   }, [clock, period])
+  return ticks
 }
