@@ -62,7 +62,7 @@ function Lanes({ range }: { readonly range: LaneRange }) {
           style={{ height: `${shown.length * height}px` }}
           onKeyDown={lineKeys(scroller, shown.length, seen.viewport)}
         >
-          {names.map((name, place) => (
+          {drawn.map(({ row: { name, owner } }, place) => (
             <tr
               key={name}
               role="row"
@@ -75,6 +75,11 @@ function Lanes({ range }: { readonly range: LaneRange }) {
                 <a href={leaseHref(name)} title={name}>
                   {name}
                 </a>
+                {owner !== '' && (
+                  <span class="lane-owner" title={owner}>
+                    {owner}
+                  </span>
+                )}
               </th>
               <td role="cell">
                 <LaneView name={name} spans={history.spansOf(name)} range={range} />
