@@ -15,6 +15,7 @@ export class Formats {
   readonly #dateAndTime: Intl.DateTimeFormat
   readonly #day: Intl.DateTimeFormat
   readonly #relative: Intl.RelativeTimeFormat
+  readonly #seconds: Intl.NumberFormat
   readonly #durations = new Map<Style, (parts: readonly DurationPart[]) => string>()
 
   constructor(locale?: string, timeZone?: string) {
@@ -25,6 +26,12 @@ export class Formats {
     this.#minutes = new Intl.DateTimeFormat(locale, { ...zone, hour: '2-digit', minute: '2-digit' })
     this.#dateAndTime = new Intl.DateTimeFormat(locale, { ...zone, dateStyle: 'medium', timeStyle: 'medium' })
     this.#day = new Intl.DateTimeFormat('en-CA', { ...zone, year: 'numeric', month: '2-digit', day: '2-digit' })
+    this.#seconds = new Intl.NumberFormat(locale, {
+      style: 'unit',
+      unit: 'second',
+      unitDisplay: 'narrow',
+      maximumFractionDigits: 1,
+    })
     this.#relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always', style: 'long' })
   }
 
@@ -35,6 +42,11 @@ export class Formats {
   /** Such as `2h 5m`, at most two units. */
   duration(duration: number): string {
     return this.#duration('narrow', partsOf(duration))
+  }
+
+  /** As `duration`, but with tenths where it is less than ten seconds: for settings and measures, which nobody counts down. */
+  exactDuration(duration: number): string {
+    return duration < 10_000 ? this.#seconds.format(duration / 1_000) : this.duration(duration)
   }
 
   /** Such as `2 hours, 5 minutes`, for those who listen. */

@@ -44,7 +44,7 @@ export function BreakForm(form: {
       <p>
         <strong class="mono">{seen.owner || 'The holder'}</strong> loses <code>{seen.name}</code> (token {seen.token}).
         The name is free after the period
-        {seen.ttl != null && <>, or when the validity of {formats.duration(seen.ttl)} ends, if that is sooner</>}.
+        {seen.ttl != null && <>, or when the validity of {formats.exactDuration(seen.ttl)} ends, if that is sooner</>}.
       </p>
       {hasChanged && (
         <p role="alert" class="refused">

@@ -24,7 +24,7 @@ export function LeaseFields({ entry, detail }: Lease) {
           <ValidityBar entry={entry} isStale={state.status.kind !== 'live'} />
         </Field>
         <Field name="Validity period">
-          {row.ttl === undefined ? 'not known' : row.ttl === null ? 'no end' : formats.duration(row.ttl)}
+          {row.ttl === undefined ? 'not known' : row.ttl === null ? 'no end' : formats.exactDuration(row.ttl)}
         </Field>
         {detail.duration !== undefined && (
           <Field name="Duration">{detail.duration === 'infinite' ? 'infinite' : 'fixed, renewed by heartbeats'}</Field>

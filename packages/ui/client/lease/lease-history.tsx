@@ -62,7 +62,7 @@ function SpanTable({ spans }: { readonly spans: readonly HistorySpan[] }) {
                   <Instant at={span.from} isRelative={false} />
                 </td>
                 <td>{span.to === undefined ? 'now' : <Instant at={span.to} isRelative={false} />}</td>
-                <td class="numbers">{formats.duration((span.to ?? state.knownUntil) - span.from)}</td>
+                <td class="numbers">{formats.exactDuration((span.to ?? state.knownUntil) - span.from)}</td>
                 <td class="mono breaks">{span.owner}</td>
                 <td class="mono numbers">{span.token}</td>
                 <td>{span.to === undefined ? 'still held' : endTexts[span.end ?? 'unknown']}</td>

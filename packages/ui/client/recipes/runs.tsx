@@ -40,7 +40,7 @@ function textOf(run: RunView, formats: Formats, now: number): string {
   const [, outcome] = outcomes[run.outcome] ?? ['', run.outcome]
   return [
     `${formats.time(run.due, now)}: ${outcome}`,
-    run.endedAt === undefined ? '' : ` after ${formats.duration(run.endedAt - run.startedAt)}`,
+    run.endedAt === undefined ? '' : ` after ${formats.exactDuration(run.endedAt - run.startedAt)}`,
     run.owner === '' ? '' : `, on ${run.owner}`,
     run.byHand === undefined ? '' : `, asked for by ${run.byHand}`,
     run.error === undefined ? '' : `: ${run.error}`,

@@ -71,7 +71,7 @@ function PieceView({ piece, range }: { readonly piece: Piece; readonly range: La
 }
 
 function pieceTitle(piece: Piece, formats: Formats, now: number): string {
-  const when = `${formats.time(piece.from, now)} – ${formats.time(piece.to, now)}, ${formats.duration(piece.to - piece.from)}`
+  const when = `${formats.time(piece.from, now)} – ${formats.time(piece.to, now)}, ${formats.exactDuration(piece.to - piece.from)}`
   switch (piece.kind) {
     case 'held': {
       const { owner, token, end, to } = piece.span

@@ -46,6 +46,14 @@ describe('Formats', () => {
     expect(new Formats('en-GB').duration(0)).toBe('0s')
   })
 
+  it('writes settings and measures with tenths of a second', () => {
+    const formats = new Formats('en-GB')
+    expect(formats.exactDuration(2_500)).toBe('2.5s')
+    expect(formats.exactDuration(200)).toBe('0.2s')
+    expect(formats.exactDuration(10_900)).toBe('10s')
+    expect(plain(new Formats('de-DE').exactDuration(2_500))).toBe('2,5 Sek.')
+  })
+
   it('writes times with the date only if it is another day', () => {
     const formats = new Formats('en-GB', 'Europe/Berlin')
     const noon = Date.UTC(2026, 10, 28, 11, 0, 5)
