@@ -2,7 +2,7 @@ import type { HistorySpan } from '../../src/protocol.js'
 import type { Formats } from '../format/formats.js'
 import { usePage } from '../shell/page-context.js'
 import { placeOf } from './axis.js'
-import { type Lane, type LaneMark, type LaneRange, laneOf, type Piece, summaryOf } from './lane.js'
+import { type LaneMark, type LaneRange, type LaneSummary, laneOf, type Piece } from './lane.js'
 import { toneOf } from './tone.js'
 
 export const endTexts = {
@@ -26,12 +26,17 @@ export function LaneView(lane: {
   readonly spans: readonly HistorySpan[] | undefined
   readonly range: LaneRange
 }) {
-  const { formats } = usePage()
+  const { state, formats } = usePage()
   const { name, spans, range } = lane
   if (spans === undefined) return <div class="lane" data-empty />
   const drawn = laneOf(spans, range)
+  const isStale = state.status.kind === 'stale'
   return (
-    <div class="lane" role="img" aria-label={sentenceOf(name, spans, drawn, formats)}>
+    <div
+      class="lane"
+      role="img"
+      aria-label={sentenceOf(`${name}: ${isStale ? 'was ' : ''}${holderOf(spans)}.`, drawn.summary, formats)}
+    >
       {drawn.pieces.map((piece) => (
         <PieceView key={`${piece.kind} ${piece.from}`} piece={piece} range={range} />
       ))}
@@ -93,13 +98,16 @@ function markTitle({ kind, owner, next, at }: LaneMark, formats: Formats, now: n
   return `${way}\n${markTexts[kind][1]} at ${formats.time(at, now)}`
 }
 
-function sentenceOf(name: string, spans: readonly HistorySpan[], lane: Lane, formats: Formats): string {
-  const { holders, handOvers, losses, gaps, gapTime, blindTime } = summaryOf(lane)
+function holderOf(spans: readonly HistorySpan[]): string {
   const last = spans.at(-1)
+  return last === undefined || last.to !== undefined ? 'held by nobody' : `held by ${last.owner}`
+}
+
+function sentenceOf(holder: string, summary: LaneSummary, formats: Formats): string {
+  const { holders, handOvers, losses, gaps, gapTime, blindTime } = summary
   const many = (count: number, one: string, more: string) => `${formats.number(count)} ${count === 1 ? one : more}`
   return [
-    `${name}:`,
-    last !== undefined && last.to === undefined ? `held by ${last.owner}.` : 'held by nobody.',
+    holder,
     `${many(holders, 'holder', 'holders')}, ${many(handOvers, 'hand-over', 'hand-overs')}, ${many(losses, 'loss', 'losses')}.`,
     gaps > 0 ? `Nobody held it for ${formats.spokenDuration(gapTime)} after losses.` : '',
     blindTime > 0 ? `Not observed for ${formats.spokenDuration(blindTime)}.` : '',

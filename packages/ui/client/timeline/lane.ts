@@ -37,6 +37,7 @@ export interface LaneMark {
 export interface Lane {
   readonly pieces: readonly Piece[]
   readonly marks: readonly LaneMark[]
+  readonly summary: LaneSummary
 }
 
 /** Shorter parts of the range are not drawn one by one. */
@@ -64,9 +65,12 @@ export function laneOf(spans: readonly HistorySpan[], range: LaneRange): Lane {
   const freeSince = last === undefined ? range.observedSince : last.to
   if (freeSince !== undefined) pieces.push({ kind: isLoss(last?.end) ? 'gap' : 'free', from: freeSince, to: range.to })
   const clipped = pieces.map((piece) => clip(piece, range)).filter((piece) => piece.to > piece.from)
+  const blind = blindPieces(range)
+  const seenMarks = marks.filter(({ at }) => at >= range.from && at <= range.to)
   return {
-    pieces: [...joined(clipped, (range.to - range.from) * shortest), ...blindPieces(range)],
-    marks: marks.filter(({ at }) => at >= range.from && at <= range.to),
+    pieces: [...joined(clipped, (range.to - range.from) * shortest), ...blind],
+    marks: seenMarks,
+    summary: summaryOf(clipped, seenMarks, blind),
   }
 }
 
@@ -111,7 +115,7 @@ function clip<T extends Stretch>(stretch: T, { from, to }: Stretch): T {
   return { ...stretch, from: Math.max(stretch.from, from), to: Math.min(stretch.to, to) }
 }
 
-/** What a lane says to those who do not see it. */
+/** What a lane says to those who do not see it: all grants of the range, also those that are too short to draw. */
 export interface LaneSummary {
   readonly holders: number
   readonly handOvers: number
@@ -121,15 +125,18 @@ export interface LaneSummary {
   readonly blindTime: number
 }
 
-export function summaryOf({ pieces, marks }: Lane): LaneSummary {
-  const timeOf = (kind: Piece['kind']) =>
-    pieces.filter((piece) => piece.kind === kind).reduce((sum, { from, to }) => sum + to - from, 0)
+function summaryOf(pieces: readonly Piece[], marks: readonly LaneMark[], blind: readonly Piece[]): LaneSummary {
+  const gaps = pieces.filter(({ kind }) => kind === 'gap')
   return {
     holders: new Set(pieces.flatMap((piece) => (piece.kind === 'held' ? [piece.span.owner] : []))).size,
     handOvers: marks.filter(({ kind }) => kind === 'hand-over').length,
     losses: marks.filter(({ kind }) => kind !== 'hand-over').length,
-    gaps: pieces.filter(({ kind }) => kind === 'gap').length,
-    gapTime: timeOf('gap'),
-    blindTime: timeOf('blind'),
+    gaps: gaps.length,
+    gapTime: timeOf(gaps),
+    blindTime: timeOf(blind),
   }
+}
+
+function timeOf(stretches: readonly Stretch[]): number {
+  return stretches.reduce((sum, { from, to }) => sum + to - from, 0)
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { placeOf, ticksOf } from '../../client/timeline/axis.js'
-import { type LaneRange, laneOf, summaryOf } from '../../client/timeline/lane.js'
+import { type LaneRange, laneOf } from '../../client/timeline/lane.js'
 import type { HistorySpan, SpanEnd } from '../../src/protocol.js'
 
 const range: LaneRange = { from: 0, to: 100_000, observedSince: 10_000, blind: [] }
@@ -18,7 +18,7 @@ const drawn = (spans: readonly HistorySpan[], more: Partial<LaneRange> = {}) => 
   return {
     pieces: lane.pieces.map(({ kind, from, to }) => `${kind} ${from / 1_000}-${to / 1_000}`),
     marks: lane.marks.map(({ kind, at }) => `${kind} ${at / 1_000}`),
-    summary: summaryOf(lane),
+    summary: lane.summary,
   }
 }
 
@@ -77,8 +77,10 @@ describe('laneOf', () => {
     const spans = Array.from({ length: 50 }, (_, index) =>
       span(20_000 + index * 200, 20_100 + index * 200, `owner ${index}`, 'released'),
     )
-    const { pieces } = drawn(spans)
+    const { pieces, summary } = drawn(spans)
     expect(pieces).toEqual(['free 10-20', 'many 20-29.9', 'free 29.9-100', 'blind 0-10'])
+    // What is said counts all of them.
+    expect(summary).toMatchObject({ holders: 50, handOvers: 49, losses: 0 })
   })
 })
 
