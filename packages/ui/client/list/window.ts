@@ -15,7 +15,7 @@ export interface Viewport {
 const step = 4
 
 /** Lines above and below the visible ones are drawn too, so that a fast scroll meets no empty space. */
-const spare = 8
+const spare = 6
 
 export function windowOf({ scrollTop, height, lineHeight }: Viewport, count: number): LineWindow {
   // A list that became shorter is scrolled beyond its end for a moment.

@@ -67,7 +67,7 @@ function SemaphoreCard({ semaphore }: { readonly semaphore: SemaphoreView }) {
 function Boxes({ semaphore: { permits, inUse } }: { readonly semaphore: SemaphoreView }) {
   if (permits > mostBoxes) {
     return (
-      <div class="boxes" aria-hidden="true">
+      <div class="boxes share-box" aria-hidden="true">
         <span class="share" style={{ width: `${Math.min(100, (100 * inUse.length) / permits)}%` }} />
       </div>
     )
