@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createEntry } from '../../client/list/entry.js'
+import { createEntry, type Entry } from '../../client/list/entry.js'
 import { matcherOf, states } from '../../client/list/filter.js'
 import type { Line } from '../../client/list/lines.js'
 import { firstView, Listing, type ListView } from '../../client/list/listing.js'
@@ -150,7 +150,7 @@ describe('Listing', () => {
           closed: new Set(),
         }
         const listing = listingOf(rows, view)
-        const expected = new Map(rows.map((each) => [each.name, createEntry(each, 0)]))
+        const expected = new Map<string, Entry>(rows.map((each) => [each.name, createEntry(each, 0)]))
         for (const change of changes) {
           listing.change(change, 0)
           if ('rows' in change) for (const each of change.rows) expected.set(each.name, createEntry(each, 0))
