@@ -104,11 +104,12 @@ function holderOf(spans: readonly HistorySpan[]): string {
 }
 
 function sentenceOf(holder: string, summary: LaneSummary, formats: Formats): string {
-  const { holders, handOvers, losses, gaps, gapTime, blindTime } = summary
+  const { holders, handOvers, losses, unseenEnds, gaps, gapTime, blindTime } = summary
   const many = (count: number, one: string, more: string) => `${formats.number(count)} ${count === 1 ? one : more}`
   return [
     holder,
     `${many(holders, 'holder', 'holders')}, ${many(handOvers, 'hand-over', 'hand-overs')}, ${many(losses, 'loss', 'losses')}.`,
+    unseenEnds > 0 ? `${many(unseenEnds, 'end', 'ends')} that nobody saw.` : '',
     gaps > 0 ? `Nobody held it for ${formats.spokenDuration(gapTime)} after losses.` : '',
     blindTime > 0 ? `Not observed for ${formats.spokenDuration(blindTime)}.` : '',
   ]

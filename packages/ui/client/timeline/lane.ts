@@ -43,7 +43,7 @@ export interface Lane {
 /** Shorter parts of the range are not drawn one by one. */
 const shortest = 1 / 400
 
-/** A lease that another owner has this soon after a release was handed over. */
+/** A lease that another owner has this soon was handed over, unless it was lost. */
 const handOverWithin = 1_500
 
 /** `spans` are in the order of their time. */
@@ -74,19 +74,21 @@ export function laneOf(spans: readonly HistorySpan[], range: LaneRange): Lane {
   }
 }
 
-export function isLoss(end: SpanEnd | undefined): boolean {
-  return end === 'expired' || end === 'broken' || end === 'unknown'
+/** Whether the holder lost it. An end that nobody saw may have been a release. */
+export function isLoss(end: SpanEnd | undefined): end is 'expired' | 'broken' {
+  return end === 'expired' || end === 'broken'
 }
 
 function markOf(span: HistorySpan, next: HistorySpan | undefined): LaneMark | undefined {
   if (span.to === undefined) return undefined
   const mark = { at: span.to, owner: span.owner, next: next?.owner }
-  if (span.end === 'expired' || span.end === 'broken' || span.end === 'unknown') return { ...mark, kind: span.end }
+  if (isLoss(span.end)) return { ...mark, kind: span.end }
   const isHandedOver =
     next !== undefined &&
     next.owner !== span.owner &&
     (span.end === 'handed-off' || next.from - span.to <= handOverWithin)
-  return isHandedOver ? { ...mark, kind: 'hand-over' } : undefined
+  if (isHandedOver) return { ...mark, kind: 'hand-over' }
+  return span.end === 'unknown' ? { ...mark, kind: 'unknown' } : undefined
 }
 
 /** Runs of pieces that are too short to see become one. */
@@ -120,6 +122,8 @@ export interface LaneSummary {
   readonly holders: number
   readonly handOvers: number
   readonly losses: number
+  /** Ends of which it is not known how they came. */
+  readonly unseenEnds: number
   readonly gaps: number
   readonly gapTime: number
   readonly blindTime: number
@@ -130,7 +134,8 @@ function summaryOf(pieces: readonly Piece[], marks: readonly LaneMark[], blind: 
   return {
     holders: new Set(pieces.flatMap((piece) => (piece.kind === 'held' ? [piece.span.owner] : []))).size,
     handOvers: marks.filter(({ kind }) => kind === 'hand-over').length,
-    losses: marks.filter(({ kind }) => kind !== 'hand-over').length,
+    losses: marks.filter(({ kind }) => kind === 'expired' || kind === 'broken').length,
+    unseenEnds: marks.filter(({ kind }) => kind === 'unknown').length,
     gaps: gaps.length,
     gapTime: timeOf(gaps),
     blindTime: timeOf(blind),

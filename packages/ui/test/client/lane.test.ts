@@ -47,7 +47,15 @@ describe('laneOf', () => {
       'blind 0-10',
     ])
     expect(marks).toEqual(['expired 30', 'broken 70'])
-    expect(summary).toEqual({ holders: 3, handOvers: 0, losses: 2, gaps: 2, gapTime: 40_000, blindTime: 10_000 })
+    expect(summary).toEqual({
+      holders: 3,
+      handOvers: 0,
+      losses: 2,
+      unseenEnds: 0,
+      gaps: 2,
+      gapTime: 40_000,
+      blindTime: 10_000,
+    })
   })
 
   it('marks a hand-over, also one by a release and a quick acquire; not of an owner to itself', () => {
@@ -59,6 +67,17 @@ describe('laneOf', () => {
     ])
     expect(drawn([span(10_000, 30_000, 'ada', 'released'), span(31_000, undefined, 'ada')]).marks).toEqual([])
     expect(drawn([span(10_000, 30_000, 'ada', 'released'), span(60_000, undefined, 'grace')]).marks).toEqual([])
+  })
+
+  it('does not call an end that nobody saw a loss', () => {
+    const seen = drawn([span(10_000, 30_000, 'ada', 'unknown'), span(60_000, 70_000, 'ada', 'unknown')])
+    expect(seen.pieces).toEqual(['held 10-30', 'free 30-60', 'held 60-70', 'free 70-100', 'blind 0-10'])
+    expect(seen.marks).toEqual(['unknown 30', 'unknown 70'])
+    expect(seen.summary).toMatchObject({ losses: 0, unseenEnds: 2, gaps: 0 })
+    // The next holder was there at once.
+    expect(drawn([span(10_000, 30_000, 'ada', 'unknown'), span(30_500, undefined, 'bob')]).marks).toEqual([
+      'hand-over 30',
+    ])
   })
 
   it('shows when the server could not look, up to now if it still cannot', () => {
