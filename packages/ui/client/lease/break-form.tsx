@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks'
 import type { LeaseDetail, LeaseRow } from '../../src/protocol.js'
 import { stateTexts } from '../leases/states.js'
+import { fieldTexts } from '../shell/field-texts.js'
 import { usePage } from '../shell/page-context.js'
 import { useAction } from '../shell/use-action.js'
 
@@ -14,13 +15,12 @@ export function BreakForm(form: {
   // Stays as the reader saw it, although the list goes on.
   const [seen, setSeen] = useState(form.row)
   const [hasChanged, setChanged] = useState(false)
-  const [seconds, setSeconds] = useState('5')
-  const [reason, setReason] = useState('')
   const action = useAction()
   const canBreak = seen.state === 'leased' || seen.state === 'breaking'
-  const submit = async () => {
+  const submit = async (text: (name: string) => string) => {
     setChanged(false)
-    const request = { name: seen.name, token: seen.token, period: Number(seconds) * 1_000, reason: reason.trim() }
+    const period = Number(text('period')) * 1_000
+    const request = { name: seen.name, token: seen.token, period, reason: text('reason') }
     const isBroken = await action.run(async () => {
       await api.break(request).catch(async (cause: { status?: number }) => {
         if (cause.status !== 409) throw cause
@@ -38,7 +38,7 @@ export function BreakForm(form: {
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        void submit()
+        void submit(fieldTexts(event.currentTarget))
       }}
     >
       <p>
@@ -66,8 +66,8 @@ export function BreakForm(form: {
           step="any"
           required
           aria-describedby="break-period-help"
-          value={seconds}
-          onInput={(event) => setSeconds(event.currentTarget.value)}
+          name="period"
+          defaultValue="5"
         />
         <p id="break-period-help" class="hint">
           The time that the holder has to end its work. 0 takes the lease away at once.
@@ -82,8 +82,7 @@ export function BreakForm(form: {
           required
           autocomplete="off"
           aria-describedby="break-reason-help"
-          value={reason}
-          onInput={(event) => setReason(event.currentTarget.value)}
+          name="reason"
         />
         <p id="break-reason-help" class="hint">
           It stands in the record, for the holder and for those who ask later.

@@ -14,9 +14,11 @@ export function LeaseFields({ entry, detail }: Lease) {
       <h3>Record</h3>
       <dl class="fields">
         <Field name="Holder">{row.owner === '' ? 'nobody' : <span class="mono breaks">{row.owner}</span>}</Field>
-        <Field name={row.isSeen ? 'Held at least since' : 'Held since'}>
-          {row.since === undefined ? 'not known' : <Instant at={row.since} />}
-        </Field>
+        {row.owner !== '' && (
+          <Field name={row.isSeen ? 'Held at least since' : 'Held since'}>
+            {row.since === undefined ? 'not known' : <Instant at={row.since} />}
+          </Field>
+        )}
         <Field name="Fencing token">
           <span class="mono">{row.token}</span>
         </Field>

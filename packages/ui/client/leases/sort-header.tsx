@@ -14,11 +14,11 @@ const titles: readonly (readonly [column: Column, title: string])[] = [
 /** The headings of the columns, which sort the list. */
 export function SortHeader() {
   const { state } = usePageOn('leases')
-  const { view } = state.listing
-  const { order } = view
+  const { order } = state.listing.view
   const sortBy = (column: Column) => {
-    const isDescending = order.column === column && !order.isDescending
-    state.look({ ...view, order: { column, isDescending } })
+    const { view: now } = state.listing
+    const isDescending = now.order.column === column && !now.order.isDescending
+    state.look({ ...now, order: { column, isDescending } })
   }
   return (
     <thead role="rowgroup">

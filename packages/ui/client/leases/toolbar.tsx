@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useRef } from 'preact/hooks'
 import type { RowState } from '../../src/protocol.js'
 import { everything, states } from '../list/filter.js'
+import type { ListView } from '../list/listing.js'
 import { usePageOn } from '../shell/page-context.js'
 import { stateTexts } from './states.js'
 
@@ -14,7 +15,7 @@ export function Toolbar({ canGroup, children }: { readonly canGroup: boolean; re
   useSlashKey(() => input.current?.focus())
   // Without a filter, the number goes up and down by itself: nobody wants to hear that.
   const isFiltered = view.filter.text !== '' || view.filter.states.size > 0
-  const filterBy = (text: string) => state.look({ ...view, filter: { ...view.filter, text } })
+  const change = (part: Partial<ListView>) => state.look({ ...listing.view, ...part })
   return (
     <search class="toolbar">
       <input
@@ -25,7 +26,7 @@ export function Toolbar({ canGroup, children }: { readonly canGroup: boolean; re
         placeholder="Filter by name or holder"
         spellcheck={false}
         value={view.filter.text}
-        onInput={(event) => filterBy(event.currentTarget.value)}
+        onInput={(event) => change({ filter: { ...listing.view.filter, text: event.currentTarget.value } })}
       />
       <StateFilter />
       {children}
@@ -34,7 +35,7 @@ export function Toolbar({ canGroup, children }: { readonly canGroup: boolean; re
           <input
             type="checkbox"
             checked={view.isGrouped}
-            onChange={(event) => state.look({ ...view, isGrouped: event.currentTarget.checked })}
+            onChange={(event) => change({ isGrouped: event.currentTarget.checked })}
           />
           Group by prefix
         </label>
@@ -45,7 +46,7 @@ export function Toolbar({ canGroup, children }: { readonly canGroup: boolean; re
           : `${formats.number(listing.shown.length)} of ${formats.number(listing.size)} leases`}
       </p>
       {isFiltered && (
-        <button type="button" class="plain" onClick={() => state.look({ ...view, filter: everything })}>
+        <button type="button" class="plain" onClick={() => change({ filter: everything })}>
           Show all
         </button>
       )}
@@ -58,9 +59,10 @@ function StateFilter() {
   const { listing } = state
   const { view } = listing
   const toggle = (one: RowState) => {
-    const chosen = new Set(view.filter.states)
+    const { view: now } = listing
+    const chosen = new Set(now.filter.states)
     if (!chosen.delete(one)) chosen.add(one)
-    state.look({ ...view, filter: { ...view.filter, states: chosen } })
+    state.look({ ...now, filter: { ...now.filter, states: chosen } })
   }
   return (
     <fieldset class="chips">

@@ -1,23 +1,22 @@
-import { useState } from 'preact/hooks'
+import { fieldTexts } from '../shell/field-texts.js'
 import { usePage } from '../shell/page-context.js'
 import { useAction } from '../shell/use-action.js'
 
 /** Asks why a schedule pauses, and until when. */
 export function PauseForm({ name, close }: { readonly name: string; readonly close: () => void }) {
   const { api } = usePage()
-  const [reason, setReason] = useState('')
-  const [until, setUntil] = useState('')
   const action = useAction()
-  const submit = async () => {
+  const submit = async (text: (name: string) => string) => {
+    const until = text('until')
     const end = until === '' ? {} : { until: new Date(until).getTime() }
-    const isPaused = await action.run(() => api.schedule({ name, action: 'pause', reason: reason.trim(), ...end }))
+    const isPaused = await action.run(() => api.schedule({ name, action: 'pause', reason: text('reason'), ...end }))
     if (isPaused) close()
   }
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault()
-        void submit()
+        void submit(fieldTexts(event.currentTarget))
       }}
     >
       <p>
@@ -30,25 +29,11 @@ export function PauseForm({ name, close }: { readonly name: string; readonly clo
       )}
       <div class="field">
         <label for="pause-reason">Reason</label>
-        <input
-          id="pause-reason"
-          type="text"
-          maxLength={500}
-          required
-          autocomplete="off"
-          value={reason}
-          onInput={(event) => setReason(event.currentTarget.value)}
-        />
+        <input id="pause-reason" type="text" maxLength={500} required autocomplete="off" name="reason" />
       </div>
       <div class="field">
         <label for="pause-until">End (optional)</label>
-        <input
-          id="pause-until"
-          type="datetime-local"
-          aria-describedby="pause-until-help"
-          value={until}
-          onInput={(event) => setUntil(event.currentTarget.value)}
-        />
+        <input id="pause-until" type="datetime-local" aria-describedby="pause-until-help" name="until" />
         <p id="pause-until-help" class="hint">
           Without an end, it pauses until somebody resumes it.
         </p>

@@ -1,11 +1,11 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 import type { ErrorBody } from '../../src/protocol.js'
+import { fieldTexts } from './field-texts.js'
 import { usePage } from './page-context.js'
 
 /** Asks for the access token. */
 export function TokenForm({ error }: { readonly error: ErrorBody }) {
   const { unlock } = usePage()
-  const [token, setToken] = useState('')
   const input = useRef<HTMLInputElement>(null)
   useEffect(() => input.current?.focus(), [])
   return (
@@ -14,7 +14,8 @@ export function TokenForm({ error }: { readonly error: ErrorBody }) {
         class="card"
         onSubmit={(event) => {
           event.preventDefault()
-          if (token.trim() !== '') unlock(token.trim())
+          const token = fieldTexts(event.currentTarget)('token')
+          if (token !== '') unlock(token)
         }}
       >
         <h1>Access token</h1>
@@ -33,8 +34,7 @@ export function TokenForm({ error }: { readonly error: ErrorBody }) {
           autocomplete="off"
           spellcheck={false}
           aria-describedby="token-help token-error"
-          value={token}
-          onInput={(event) => setToken(event.currentTarget.value)}
+          name="token"
         />
         <button type="submit" class="primary">
           Open
