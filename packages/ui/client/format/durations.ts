@@ -22,10 +22,10 @@ export function partsOf(duration: number): DurationPart[] {
   return found.length > 0 ? found : [['second', 0]]
 }
 
-/** The largest unit of a duration, rounded, as relative times have it. */
+/** The largest unit of which a duration has a whole one, rounded down, as relative times have it. */
 export function largestOf(duration: number): DurationPart {
   for (const [unit, length] of units) {
-    const count = Math.round(Math.abs(duration) / length)
+    const count = Math.floor(Math.abs(duration) / length)
     if (count >= 1) return [unit, count]
   }
   return ['second', 0]

@@ -1,4 +1,4 @@
-import type { Column } from '../list/order.js'
+import type { Column, Order } from '../list/order.js'
 import { usePageOn } from '../shell/page-context.js'
 
 const titles: readonly (readonly [column: Column, title: string])[] = [
@@ -41,5 +41,42 @@ export function SortHeader() {
         ))}
       </tr>
     </thead>
+  )
+}
+
+/** The same in a narrow window, where each lease is a card without headings. */
+export function SortChoice() {
+  const { state } = usePageOn('leases')
+  const { order } = state.listing.view
+  const sort = (part: Partial<Order>) => {
+    const { view } = state.listing
+    state.look({ ...view, order: { ...view.order, ...part } })
+  }
+  return (
+    <div class="sort-choice">
+      <label for="sort-by">Sort by</label>
+      <select
+        id="sort-by"
+        value={order.column}
+        onChange={({ currentTarget }) => {
+          const column = titles[currentTarget.selectedIndex]?.[0]
+          if (column !== undefined) sort({ column })
+        }}
+      >
+        {titles.map(([column, title]) => (
+          <option key={column} value={column}>
+            {title}
+          </option>
+        ))}
+      </select>
+      <button
+        type="button"
+        class="chip"
+        aria-pressed={order.isDescending}
+        onClick={() => sort({ isDescending: !state.listing.view.order.isDescending })}
+      >
+        Reverse
+      </button>
+    </div>
   )
 }

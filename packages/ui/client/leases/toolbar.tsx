@@ -4,6 +4,7 @@ import type { RowState } from '../../src/protocol.js'
 import { everything, states } from '../list/filter.js'
 import type { ListView } from '../list/listing.js'
 import { usePageOn } from '../shell/page-context.js'
+import { SortChoice } from './sort-header.js'
 import { stateTexts } from './states.js'
 
 /** The filter, for the list and the timeline alike, and whether the list is grouped. */
@@ -40,6 +41,7 @@ export function Toolbar({ canGroup, children }: { readonly canGroup: boolean; re
           Group by prefix
         </label>
       )}
+      <SortChoice />
       <p class="shown" role={isFiltered ? 'status' : undefined}>
         {listing.shown.length === listing.size
           ? `${formats.number(listing.size)} ${listing.size === 1 ? 'lease' : 'leases'}`

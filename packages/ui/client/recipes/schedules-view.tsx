@@ -28,7 +28,10 @@ function ScheduleCard({ schedule, mayChange }: { readonly schedule: ScheduleView
     <Card name={name} note={plan !== undefined && <code title={plan}>{planText(plan, formats)}</code>}>
       {schedule.paused !== undefined && <Pause paused={schedule.paused} />}
       <dl class="fields">
-        <Field name="Next">{next === undefined ? 'not known' : <Instant at={next} />}</Field>
+        <Field name="Next">
+          {next !== undefined && <Instant at={next} />}
+          {next === undefined && (schedule.paused === undefined ? 'not known' : 'none while it is paused')}
+        </Field>
         <Field name="Running">
           {running === undefined ? (
             'no'

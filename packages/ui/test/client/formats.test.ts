@@ -15,8 +15,10 @@ describe('durations', () => {
     expect(partsOf(-5)).toEqual([['second', 0]])
   })
 
-  it('have one rounded unit from now', () => {
-    expect(largestOf(-100_000)).toEqual(['minute', 2])
+  it('have the largest whole unit from now', () => {
+    expect(largestOf(-100_000)).toEqual(['minute', 1])
+    expect(largestOf(-31 * 60_000)).toEqual(['minute', 31])
+    expect(largestOf(7_199_000)).toEqual(['hour', 1])
     expect(largestOf(400)).toEqual(['second', 0])
   })
 })
