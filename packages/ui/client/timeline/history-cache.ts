@@ -14,6 +14,9 @@ export interface HistoryCacheOptions {
 /** The server takes no more names in one request. */
 const mostNames = 500
 
+/** With more histories than this, those that are not seen are forgotten: a page may stay open for weeks. */
+const mostKept = 2_000
+
 /** Between two requests, in milliseconds: leases that change all the time cost one request for all of them. */
 const pause = 1_000
 
@@ -24,6 +27,8 @@ export class HistoryCache {
   readonly #cut = new Set<string>()
   readonly #dirty = new Set<string>()
   #wanted: readonly string[] = []
+  /** The names of the request that is on its way. */
+  #asked: ReadonlySet<string> = new Set()
   #isBusy = false
   #last: HistoryAnswer | undefined
   #error: string | undefined
@@ -59,12 +64,25 @@ export class HistoryCache {
   /** The names that are seen now. */
   want(names: readonly string[]): void {
     this.#wanted = names
+    if (this.#spans.size > mostKept) this.#forgetUnseen()
     this.#ask()
   }
 
   changed(names: readonly string[] | 'all'): void {
-    for (const name of names === 'all' ? this.#spans.keys() : names) this.#dirty.add(name)
+    for (const name of names === 'all' ? [...this.#spans.keys(), ...this.#asked] : names) {
+      if (this.#spans.has(name) || this.#asked.has(name)) this.#dirty.add(name)
+    }
     this.#ask()
+  }
+
+  #forgetUnseen(): void {
+    const wanted = new Set(this.#wanted)
+    for (const name of this.#spans.keys()) {
+      if (wanted.has(name)) continue
+      this.#spans.delete(name)
+      this.#cut.delete(name)
+      this.#dirty.delete(name)
+    }
   }
 
   #ask(): void {
@@ -74,7 +92,9 @@ export class HistoryCache {
     this.#isBusy = true
     // What changes from here on may not be in the answer.
     for (const name of names) this.#dirty.delete(name)
+    this.#asked = new Set(names)
     void this.#request(names).finally(() => {
+      this.#asked = new Set()
       this.#options.onChange()
       this.#options.clock.schedule(pause, () => {
         this.#isBusy = false

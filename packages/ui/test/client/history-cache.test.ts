@@ -96,6 +96,17 @@ describe('HistoryCache', () => {
     expect(asked).toEqual([['a']])
   })
 
+  it('forgets what is not seen once there is much of it', async () => {
+    const { clock, cache } = cacheOf(answerAll)
+    for (let part = 0; part < 6; part += 1) {
+      cache.want(Array.from({ length: 400 }, (_, index) => `lease ${part * 400 + index}`))
+      await clock.advance(2_000)
+    }
+    cache.want(['lease 2399'])
+    expect(cache.spansOf('lease 2399')).toEqual([span])
+    expect(cache.spansOf('lease 0')).toBeUndefined()
+  })
+
   it('asks for at most 500 names at a time', async () => {
     const { clock, asked, cache } = cacheOf(answerAll)
     cache.want(Array.from({ length: 700 }, (_, index) => `lease ${index}`))
