@@ -77,7 +77,8 @@ function start(): void {
   const watchRoute = () => {
     if (takeToken()) connection.start()
     const route = routeOf(location.hash)
-    connection.watch(route.view === 'lease' ? route.name : undefined)
+    // Back in the list, the stream stays as it is: another one would send the whole list again.
+    if (route.view === 'lease') connection.watch(route.name)
     const query = queryIn(location.hash)
     if (query === '') showView(state.listing.view)
     else state.look(viewOf(query))

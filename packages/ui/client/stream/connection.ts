@@ -55,7 +55,7 @@ export class Connection {
   }
 
   /** Asks for the changes of this lease at once, rather than with the next listing. */
-  watch(name: string | undefined): void {
+  watch(name: string): void {
     if (name === this.#watched) return
     this.#watched = name
     this.start()
