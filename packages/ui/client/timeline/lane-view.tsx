@@ -70,7 +70,6 @@ function PieceView({ piece, range }: { readonly piece: Piece; readonly range: La
       title={pieceTitle(piece, formats, range.to)}
     >
       {piece.kind === 'held' && width > 4 ? owner : ''}
-      {piece.kind === 'blind' && width > 12 ? 'not observed' : ''}
     </span>
   )
 }
