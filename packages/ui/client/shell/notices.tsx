@@ -1,7 +1,8 @@
 import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
 import type { UiFinding } from '../../src/protocol.js'
 import { leaseHref } from '../route/route.js'
-import { usePageOn } from './page-context.js'
+import { usePage, usePageOn } from './page-context.js'
 
 const findingTitles: Readonly<Record<UiFinding['kind'], string>> = {
   'two-holders': 'Two holders at a time',
@@ -11,10 +12,11 @@ const findingTitles: Readonly<Record<UiFinding['kind'], string>> = {
 
 /** What the reader must know first: that the page is stale, and findings. Screen readers say what is new. */
 export function Notices() {
-  const { state, formats } = usePageOn('status', 'findings')
+  const { state } = usePageOn('status', 'findings')
   const { status, findings } = state
   return (
-    <section class="notices" aria-label="Notices">
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it.
+    <section class="notices" aria-label="Notices" tabIndex={findings.length > mostShown ? 0 : undefined}>
       <div aria-live="polite">
         {status.kind === 'stale' && (
           <Notice kind="stale" title="This page is stale">
@@ -26,19 +28,38 @@ export function Notices() {
             {status.error.message} The page tries again.
           </Notice>
         )}
-        {findings.map((finding) => (
-          <Notice key={finding.id} kind="finding" title={findingTitles[finding.kind] ?? finding.kind}>
-            {finding.message} Last seen at {formats.time(finding.at, state.serverNow)}.
-            {finding.leaseName !== undefined && (
-              <>
-                {' '}
-                <a href={leaseHref(finding.leaseName)}>Show {finding.leaseName}</a>
-              </>
-            )}
-          </Notice>
-        ))}
+        <Findings findings={findings} />
       </div>
     </section>
+  )
+}
+
+/** More of them would leave no place for the leases. */
+const mostShown = 3
+
+function Findings({ findings }: { readonly findings: readonly UiFinding[] }) {
+  const { state, formats } = usePage()
+  const [isAll, setAll] = useState(false)
+  const rest = findings.length - mostShown
+  return (
+    <>
+      {(isAll ? findings : findings.slice(0, mostShown)).map((finding) => (
+        <Notice key={finding.id} kind="finding" title={findingTitles[finding.kind] ?? finding.kind}>
+          {finding.message} Last seen at {formats.time(finding.at, state.serverNow)}.
+          {finding.leaseName !== undefined && (
+            <>
+              {' '}
+              <a href={leaseHref(finding.leaseName)}>Show {finding.leaseName}</a>
+            </>
+          )}
+        </Notice>
+      ))}
+      {rest > 0 && (
+        <button type="button" class="plain" aria-expanded={isAll} onClick={() => setAll(!isAll)}>
+          {isAll ? 'Show fewer findings' : `Show ${formats.number(rest)} more findings`}
+        </button>
+      )}
+    </>
   )
 }
 
