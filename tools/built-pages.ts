@@ -1,12 +1,6 @@
 import { pathToFileURL } from 'node:url'
 import type { Plugin } from 'esbuild'
-
-interface PageFile {
-  readonly path: string
-  readonly type: string
-  readonly body: Uint8Array
-  readonly isImmutable: boolean
-}
+import type { PageFiles } from '../packages/ui/src/page/page-file.js'
 
 /**
  * Puts the built files of a page in place of the module `src/page/built-page.ts`, which builds them when it runs from sources: a
@@ -23,7 +17,7 @@ export const builtPages: Plugin = {
 }
 
 /** All files of a page are texts. */
-function moduleOf(files: ReadonlyMap<string, PageFile>): string {
+function moduleOf(files: PageFiles): string {
   const texts = [...files.values()].map((file) => ({ ...file, body: new TextDecoder().decode(file.body) }))
   return `const texts = ${JSON.stringify(texts, undefined, 1)}
 export async function builtPage() {

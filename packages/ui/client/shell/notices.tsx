@@ -15,7 +15,6 @@ export function Notices() {
   const { state } = usePageOn('status', 'findings')
   const { status, findings } = state
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it.
     <section class="notices" aria-label="Notices" tabIndex={findings.length > mostShown ? 0 : undefined}>
       <div aria-live="polite">
         {status.kind === 'stale' && (

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { PageFile, PageFiles } from './built-page.js'
+import type { PageFile, PageFiles } from './page-file.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 

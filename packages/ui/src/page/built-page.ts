@@ -1,16 +1,6 @@
-/** One file of the page. */
-export interface PageFile {
-  /** Below the page; empty for the page itself. */
-  readonly path: string
-  /** The media type, for the header `content-type`. */
-  readonly type: string
-  readonly body: Uint8Array
-  /** Whether the name has a hash of the contents, so that a browser may keep it for good. */
-  readonly isImmutable: boolean
-}
+import type { PageFiles } from './page-file.js'
 
-/** The files of the page by their paths. */
-export type PageFiles = ReadonlyMap<string, PageFile>
+export type { PageFile, PageFiles } from './page-file.js'
 
 /** Run from sources, it builds the page. The published package has another module in this place, with the built files as text. */
 export async function builtPage(): Promise<PageFiles> {
