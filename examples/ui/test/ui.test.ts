@@ -20,13 +20,13 @@ function start(): ChildProcess {
 }
 
 /** What the program prints: the processes of the workers, and the address of the page. */
-async function printed(child: ChildProcess): Promise<{ readonly anna: number; readonly page: URL }> {
+async function printed(child: ChildProcess): Promise<{ readonly pids: Map<string, number>; readonly page: URL }> {
   if (child.stdout === null) throw new Error('the example has no output')
-  let anna = 0
+  const pids = new Map<string, number>()
   for await (const line of createInterface({ input: child.stdout })) {
-    const [, pid] = /^anna works in the process (\d+)$/.exec(line) ?? []
-    if (pid !== undefined) anna = Number(pid)
-    if (line.startsWith('http')) return { anna, page: new URL(line) }
+    const [, name, pid] = /^(\w+) works in the process (\d+)$/.exec(line) ?? []
+    if (name !== undefined) pids.set(name, Number(pid))
+    if (line.startsWith('http')) return { pids, page: new URL(line) }
   }
   throw new Error('the example has ended')
 }
@@ -39,7 +39,7 @@ interface Views {
 }
 
 /** Reads the stream of the page until the recipes are as wanted. */
-async function until(page: URL, isWanted: (views: Views) => boolean): Promise<void> {
+async function until(page: URL, isWanted: (views: Views) => boolean): Promise<Views> {
   const token = page.hash.slice('#token='.length)
   const response = await fetch(new URL('api/events', page), {
     headers: { authorization: `Bearer ${token}` },
@@ -56,33 +56,38 @@ async function until(page: URL, isWanted: (views: Views) => boolean): Promise<vo
       const [, data] = /^event: recipes\ndata: (.*)$/s.exec(event) ?? []
       if (data !== undefined) Object.assign(views, JSON.parse(data))
     }
-    if (isWanted(views)) return
+    if (isWanted(views)) return views
   }
   throw new Error('the stream has ended')
 }
 
 it('the page shows the fleet, and who takes over after a kill', { timeout: LONGEST }, async () => {
   const child = start()
-  const { anna, page } = await printed(child)
+  const { pids, page } = await printed(child)
+  expect([...pids.keys()]).toEqual(['anna', 'berta'])
   const response = await fetch(page)
   expect([response.status, await response.text()]).toEqual([200, expect.stringContaining('<title>')])
   expect((await fetch(new URL('/', page))).status).toBe(200)
 
-  await until(page, ({ elections, schedules, semaphores, groups }) => {
-    const leader = elections?.[0]?.leader
+  const { elections: before } = await until(page, ({ elections, schedules, semaphores, groups }) => {
     const members = groups?.[0]?.members ?? []
     return (
-      leader === 'anna' &&
+      elections?.[0]?.leader !== undefined &&
       (schedules?.[0]?.runs.length ?? 0) > 0 &&
       semaphores?.[0]?.permits === 2 &&
       members.length === 2 &&
       members.every(({ held }) => held.length === 4)
     )
   })
-  process.kill(anna, 'SIGKILL')
+  // The one that started first leads.
+  const leader = before?.[0]?.leader ?? ''
+  const [other] = [...pids.keys()].filter((name) => name !== leader)
+  const pid = pids.get(leader)
+  if (pid === undefined) throw new Error(`${leader} leads, and is no process of the example`)
+  process.kill(pid, 'SIGKILL')
   await until(page, ({ elections, groups }) => {
     const members = groups?.[0]?.members ?? []
-    return elections?.[0]?.leader === 'berta' && members.length === 1 && members[0]?.held.length === 8
+    return elections?.[0]?.leader === other && members.length === 1 && members[0]?.held.length === 8
   })
   child.kill('SIGTERM')
   const [code] = await once(child, 'exit')
