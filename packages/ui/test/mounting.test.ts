@@ -80,7 +80,7 @@ const kinds: Readonly<Record<string, (ui: LeaseUi) => Promise<Running>>> = {
   },
   'Express, after a parser of JSON': (ui) => listening(expressApp(express.json(), ui.handle)),
   Fastify: async (ui) => {
-    const app = fastify({ forceCloseConnections: true })
+    const app = fastify()
     mountInFastify(app, ui)
     app.get('/', async () => 'own page')
     await app.listen({ port: 0, host: '127.0.0.1' })
@@ -205,4 +205,30 @@ describe.each(Object.entries(kinds))('in %s', (_kind, start) => {
     const response = await fetch(`${origin}/`, { signal })
     expect(await response.text()).toBe('own page')
   })
+})
+
+describe.each(Object.entries(kinds))('a server of %s', (_kind, start) => {
+  it('closes while a page is open, once the page was closed', async ({ signal }) => {
+    const ui = new LeaseUi(new MemoryLeaseStore(), { path: '/leases', token: TOKEN, logger: silentLogger })
+    const { server, close } = await start(ui)
+    onTestFinished(() => server.closeAllConnections())
+    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+    const response = await fetch(`${origin}/leases/api/events`, { headers, signal })
+    expect(response.status).toBe(200)
+    await ui.close()
+    expect(await response.text()).toContain('event: hello')
+    if (close !== undefined) await close()
+    else await new Promise((resolve) => server.close(resolve))
+    expect(server.listening).toBe(false)
+  })
+})
+
+it('Fastify ends the open pages by itself when it is closed', async ({ signal }) => {
+  const ui = new LeaseUi(new MemoryLeaseStore(), { path: '/leases', token: TOKEN, logger: silentLogger })
+  const app = fastify()
+  mountInFastify(app, ui)
+  const origin = await app.listen({ port: 0, host: '127.0.0.1' })
+  const response = await fetch(`${origin}/leases/api/events`, { headers, signal })
+  const [text] = await Promise.all([response.text(), app.close()])
+  expect(text).toContain('event: hello')
 })
