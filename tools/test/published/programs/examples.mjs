@@ -69,8 +69,6 @@ const examples = {
     await rejectsWithoutServer(publishOnce(client, 'text'))
   },
   cli: async () => {
-    // `leasehold run` does not end there, at times.
-    if (isDeno) return
     const env = { PATH: process.env.PATH, HOME: folder, XDG_STATE_HOME: folder }
     const text = await runProgram('@leasehold/cli', 'dist/main.js', ['run', 'x', '--', 'echo', 'it runs'], { env })
     check(text === 'it runs\n', text)
