@@ -66,7 +66,8 @@ describe('changesets', () => {
   it('give all packages one version', () => {
     const { fixed } = JSON.parse(readFileSync(join(CHANGESETS, 'config.json'), 'utf8'))
     const [patterns = []] = fixed as readonly (readonly string[])[]
-    const isIn = (name: string) => patterns.includes(name) || (patterns.includes('@leasehold/*') && /^@leasehold\//.test(name))
+    const isIn = (name: string) =>
+      patterns.includes(name) || (patterns.includes('@leasehold/*') && /^@leasehold\//.test(name))
     expect(packages().filter(({ manifest }) => !isIn(manifest.name))).toEqual([])
   })
 
