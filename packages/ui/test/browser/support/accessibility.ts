@@ -1,0 +1,28 @@
+import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Page } from 'playwright-core'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+interface AxeResults {
+  readonly violations: readonly {
+    readonly id: string
+    readonly help: string
+    readonly nodes: readonly { readonly target: readonly unknown[]; readonly failureSummary?: string }[]
+  }[]
+}
+
+/**
+ * What axe-core finds on the page as it is now, a text each. The browser evaluates its source by the protocol of its developer
+ * tools: no policy of the page applies to that, so that the page keeps its own.
+ */
+export async function accessibilityFaults(page: Page): Promise<string[]> {
+  if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(axe)
+  const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+  const options = { runOnly: { type: 'tag', values: rules }, resultTypes: ['violations'] }
+  const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`)
+  return violations.map(({ id, help, nodes }) => {
+    const places = nodes.slice(0, 5).map(({ target, failureSummary }) => `  ${target.join(' ')}: ${failureSummary}`)
+    return [`${id}: ${help} (${nodes.length})`, ...places].join('\n')
+  })
+}
