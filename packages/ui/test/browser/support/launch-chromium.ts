@@ -1,6 +1,5 @@
 import { chromiumProgram } from '@leasehold/testing/chromium-program'
 import { type Browser, chromium } from 'playwright-core'
-import { afterAll, beforeAll } from 'vitest'
 
 /** For how long the browser may take to start, and a page for any step, in milliseconds: a busy machine is slow. */
 export const PATIENCE = 30_000
@@ -14,19 +13,4 @@ export function launchChromium(args: readonly string[] = []): Promise<Browser> {
     timeout: PATIENCE,
     args: ['--no-sandbox', '--disable-dev-shm-usage', '--disable-gpu', ...args],
   })
-}
-
-/** One browser for all tests of a file. Returns what gives it, in hooks and tests. */
-export function oneBrowser(): () => Browser {
-  let browser: Browser | undefined
-  beforeAll(async () => {
-    browser = await launchChromium()
-  })
-  afterAll(async () => {
-    await browser?.close()
-  })
-  return () => {
-    if (browser === undefined) throw new Error('the browser starts in a hook of the tests')
-    return browser
-  }
 }
