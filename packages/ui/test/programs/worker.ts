@@ -1,4 +1,4 @@
-/** A process of a service: `worker.ts TASK`. It holds, waits, leads, runs a schedule and takes partitions until it is killed. */
+/** A process of a service: `worker.ts TASK`. It holds, waits, leads, runs a schedule and takes partitions until it ends. */
 import type { FleetTask } from '@leasehold/testing/fleet'
 import { openStore, type StorePlace } from '../browser/support/fleet-store.js'
 import { work } from '../browser/support/fleet-work.js'
@@ -12,5 +12,9 @@ const { place, owner } = JSON.parse(process.argv[2] ?? '') as WorkerTask
 process.stdin.on('end', () => process.exit()).resume()
 
 const { store } = await openStore(place)
-work(store, owner)
+const working = work(store, owner)
+process.once('SIGTERM', async () => {
+  await working.stop()
+  process.exit()
+})
 process.stdout.write('works\n')

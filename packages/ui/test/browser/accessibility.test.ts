@@ -1,0 +1,124 @@
+import { MemoryLeaseStore } from '@leasehold/core'
+import type { Finishing } from '@leasehold/testing'
+import { eventually } from '@leasehold/testing'
+import { describeChromium } from '@leasehold/testing/describe-chromium'
+import { describe, it } from 'vitest'
+import { accessibilityFaults } from './support/accessibility.js'
+import { FLEET, work } from './support/fleet-work.js'
+import { LeasePage, VIEWS } from './support/lease-page.js'
+import { oneBrowser } from './support/one-browser.js'
+import { UiServer } from './support/ui-server.js'
+
+async function busyServer(test: Finishing): Promise<UiServer> {
+  const store = new MemoryLeaseStore()
+  const parts = ['ada', 'bob', 'cyd'].map((owner) => work(store, owner))
+  test.onTestFinished(async () => {
+    await Promise.all(parts.map((part) => part.stop()))
+    await store.close()
+  })
+  return await UiServer.start(test, store)
+}
+
+describeChromium('the page for everybody', () => {
+  const browser = oneBrowser()
+
+  describe.concurrent('axe-core finds nothing', () => {
+    for (const [scheme, width] of [
+      ['light', 1_280],
+      ['dark', 1_280],
+      ['light', 360],
+    ] as const) {
+      it(`in any view, in the ${scheme} scheme, ${width} pixels wide`, async (test) => {
+        const { expect } = test
+        const page = await LeasePage.open(test, browser(), await busyServer(test), { scheme, width })
+        await page.row(FLEET.lease).waitFor()
+        for (const view of VIEWS) {
+          await page.view(view)
+          await eventually(`the view ${view} has something`, async () => (await page.text()).includes('ada'))
+          expect(await accessibilityFaults(page.reader.page), view).toEqual([])
+          expect(await overflow(page), view).toBeLessThanOrEqual(0)
+        }
+        await page.goToLease(FLEET.lease)
+        await page.reader.page.getByText('1.4.2').first().waitFor()
+        expect(await accessibilityFaults(page.reader.page), 'a lease').toEqual([])
+        await page.prepareBreak('a reason')
+        expect(await accessibilityFaults(page.reader.page), 'before a break').toEqual([])
+      })
+    }
+
+    it('in the question for the token', async (test) => {
+      const page = await LeasePage.come(test, browser(), await busyServer(test), { expected: [/status of 401/] })
+      await page.reader.page.goto(page.url)
+      await page.reader.page.getByRole('textbox').or(page.reader.page.locator('input')).first().waitFor()
+      test.expect(await accessibilityFaults(page.reader.page)).toEqual([])
+    })
+  })
+
+  describe.concurrent('with a keyboard only', () => {
+    it('reaches everything that can be used, in an order, and shows where it is', async (test) => {
+      const { expect } = test
+      const page = await LeasePage.open(test, browser(), await busyServer(test))
+      await page.row(FLEET.lease).waitFor()
+      for (const view of VIEWS) {
+        await page.view(view)
+        await eventually(`the view ${view} has something`, async () => (await page.text()).includes('ada'))
+        const { missed, invisible } = await tabThrough(page)
+        expect(missed, view).toEqual([])
+        expect(invisible, view).toEqual([])
+      }
+    })
+
+    it('opens a lease, and breaks it', async (test) => {
+      const { expect } = test
+      const page = await LeasePage.open(test, browser(), await busyServer(test))
+      await page.row(FLEET.lease).waitFor()
+      await page.tabTo('link', new RegExp(FLEET.lease))
+      await page.press('Enter')
+      await page.reader.page.getByText('1.4.2').first().waitFor()
+      await page.tabTo('button', /break/i)
+      await page.press('Enter')
+      await page.press('Escape')
+      // The focus is where it was before.
+      expect(await page.focusedText()).toMatch(/break/i)
+      await page.press('Enter')
+      await page.typeReason('by keyboard')
+      await page.press('Enter')
+      await page.reader.page.getByText('by keyboard').first().waitFor()
+    })
+  })
+})
+
+/** By how many pixels the page is wider than its window. */
+function overflow(page: LeasePage): Promise<number> {
+  return page.reader.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
+}
+
+/** Presses Tab until the focus has been everywhere. */
+async function tabThrough(page: LeasePage): Promise<{ missed: string[]; invisible: string[] }> {
+  await page.reader.evaluate(`(() => {
+    document.activeElement?.blur()
+    globalThis.reached = new Set()
+    globalThis.invisible = []
+  })()`)
+  const invisible: string[] = []
+  for (let presses = 0; presses < 120; presses += 1) {
+    await page.press('Tab')
+    const seen = await page.reader.evaluate<string>(`(() => {
+      const focused = document.activeElement
+      if (focused === document.body || reached.has(focused)) return 'known'
+      reached.add(focused)
+      const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(focused)
+      const box = focused.getBoundingClientRect()
+      if (box.bottom < 1 || box.top > innerHeight || box.width < 1) return 'not in view: ' + focused.outerHTML.slice(0, 200)
+      return (outlineStyle === 'none' || outlineWidth === '0px') && boxShadow === 'none' ? 'no mark: ' + focused.outerHTML.slice(0, 200) : ''
+    })()`)
+    if (seen === 'known') break
+    if (seen !== '') invisible.push(seen)
+  }
+  // Of a group in which arrow keys move, one element has a place in the order.
+  const missed = await page.reader.evaluate<string[]>(`
+    [...document.querySelectorAll('a[href], button, input, select, textarea, summary, [role=button], [role=link], [tabindex]')]
+      .filter((each) => each.checkVisibility() && !each.disabled && each.tabIndex >= 0 && each.type !== 'radio' && !reached.has(each))
+      .map((each) => each.outerHTML.slice(0, 200))`)
+  return { missed, invisible }
+}

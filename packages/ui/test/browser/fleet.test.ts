@@ -1,0 +1,128 @@
+import { MemoryLeaseStore } from '@leasehold/core'
+import { eventually, type Finishing, temporaryFolder } from '@leasehold/testing'
+import { describeChromium } from '@leasehold/testing/describe-chromium'
+import { whyNoPostgres } from '@leasehold/testing/postgres-binary'
+import { PostgresServer } from '@leasehold/testing/postgres-server'
+import { redisProgram } from '@leasehold/testing/redis-program'
+import { RedisServer } from '@leasehold/testing/redis-server'
+import { describe, it } from 'vitest'
+import { workers } from './support/fleet.js'
+import { openStore, type StorePlace } from './support/fleet-store.js'
+import { FLEET, work } from './support/fleet-work.js'
+import { LeasePage } from './support/lease-page.js'
+import { oneBrowser } from './support/one-browser.js'
+import { SeveredStore } from './support/severed-store.js'
+import { UiServer } from './support/ui-server.js'
+
+/** A service whose processes come, go, and are killed. */
+interface Service {
+  readonly server: UiServer
+  start(owner: string): Promise<void>
+  /** An orderly end: it releases what it holds. */
+  end(owner: string): Promise<void>
+  /** It ends in the middle of its work, and releases nothing. */
+  kill(owner: string): Promise<void>
+}
+
+async function processesOn(test: Finishing, place: StorePlace): Promise<Service> {
+  const { store, close } = await openStore(place)
+  test.onTestFinished(close)
+  const server = await UiServer.start(test, store)
+  const fleet = await workers(test)
+  return {
+    server,
+    start: (owner) => fleet.start({ owner, place }),
+    end: (owner) => fleet.kill(owner, 'SIGTERM'),
+    kill: (owner) => fleet.kill(owner),
+  }
+}
+
+/** Leases in memory are those of one process: parts of it that are cut off stand for killed processes. */
+async function partsOfThisProcess(test: Finishing): Promise<Service> {
+  const store = new MemoryLeaseStore()
+  const server = await UiServer.start(test, store)
+  const parts = new Map<string, { readonly way: SeveredStore; readonly work: ReturnType<typeof work> }>()
+  test.onTestFinished(async () => {
+    await Promise.all([...parts.values()].map((part) => part.work.stop()))
+    await store.close()
+  })
+  return {
+    server,
+    start: async (owner) => {
+      const way = new SeveredStore(store)
+      parts.set(owner, { way, work: work(way.store, owner) })
+    },
+    end: async (owner) => {
+      await parts.get(owner)?.work.stop()
+    },
+    kill: async (owner) => {
+      parts.get(owner)?.way.cut()
+    },
+  }
+}
+
+const services: readonly {
+  readonly title: string
+  readonly whyNot?: string | undefined
+  readonly start: (test: Finishing) => Promise<Service>
+}[] = [
+  { title: 'in memory', start: partsOfThisProcess },
+  {
+    title: 'in a folder of this machine',
+    start: (test) => processesOn(test, { kind: 'local', folder: temporaryFolder(test) }),
+  },
+  {
+    title: 'in Redis',
+    whyNot: redisProgram.whyNot,
+    start: async (test) => {
+      const redis = await RedisServer.start()
+      test.onTestFinished(() => redis.stop())
+      return await processesOn(test, { kind: 'redis', url: redis.url })
+    },
+  },
+  {
+    title: 'in PostgreSQL',
+    whyNot: whyNoPostgres,
+    start: async (test) => {
+      const postgres = await PostgresServer.start()
+      test.onTestFinished(() => postgres.stop())
+      return await processesOn(test, { kind: 'postgres', url: postgres.url })
+    },
+  },
+]
+
+describeChromium('the page of a service whose processes end and are killed', () => {
+  const browser = oneBrowser()
+
+  describe.concurrent('with its leases', () => {
+    for (const { title, whyNot, start } of services) {
+      it.skipIf(whyNot !== undefined)(`${title}: shows holders, a hand-over, a loss and the new holder`, async (test) => {
+        const service = await start(test)
+        const page = await LeasePage.open(test, browser(), service.server)
+        const shown = async (name: string) => (await page.row(name).innerText()).replaceAll(/\s+/g, ' ')
+        const holder = async (): Promise<string> => /ada|bob|cyd/.exec(await shown(FLEET.lease))?.[0] ?? ''
+
+        await service.start('ada')
+        await eventually('the page shows the first holder', async () => (await holder()) === 'ada')
+        await Promise.all([service.start('bob'), service.start('cyd')])
+
+        await service.end('ada')
+        await eventually('the page shows the next holder', async () => /bob|cyd/.test(await holder()))
+        const second = await holder()
+        await service.kill(second)
+        const last = second === 'bob' ? 'cyd' : 'bob'
+        await eventually('the page shows the last holder', async () => (await holder()) === last)
+
+        await page.view('Elections')
+        await eventually('the last process leads', async () => (await page.text()).includes(last))
+        await page.view('Partition groups')
+        await eventually('the last process has all partitions', async () => !(await page.text()).includes(second))
+        await page.view('Timeline')
+        await eventually('the timeline has all three', async () => {
+          const text = await page.text()
+          return ['ada', 'bob', 'cyd'].every((owner) => text.includes(owner))
+        })
+      })
+    }
+  })
+})
