@@ -115,7 +115,7 @@ describeChromium('the page of a service whose processes end and are killed', () 
 
         await page.view('Elections')
         await eventually('the last process leads', async () => (await page.text()).includes(last))
-        await page.view('Partition groups')
+        await page.view('Partitions')
         await eventually('the last process has all partitions', async () => !(await page.text()).includes(second))
         await page.view('Timeline')
         await eventually('the timeline has all three', async () => {

@@ -34,6 +34,6 @@ export const damage = `[
   ...[...document.querySelectorAll('img, iframe, object, embed, script:not([src]), style, base, form[action]')].map((each) => each.outerHTML.slice(0, 200)),
   ...[...document.querySelectorAll('*')].flatMap((each) =>
     [...each.attributes]
-      .filter(({ name, value }) => /^on/i.test(name) || name === 'style' || (/^(href|src|action|formaction|xlink:href)$/i.test(name) && /^\\s*(javascript|data|https?):/i.test(value)))
+      .filter(({ name, value }) => /^on/i.test(name) || (/^(href|src|action|formaction|xlink:href)$/i.test(name) && /^\\s*(javascript|data):/i.test(value)))
       .map(({ name, value }) => each.tagName + ' ' + name + '=' + value.slice(0, 200))),
 ]`

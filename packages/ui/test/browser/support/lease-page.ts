@@ -4,7 +4,7 @@ import { Reader, type ReaderOptions } from './reader.js'
 import { TOKEN, type UiServer } from './ui-server.js'
 
 /** The views, as the page names them. */
-export const VIEWS = ['Leases', 'Timeline', 'Elections', 'Schedules', 'Semaphores', 'Partition groups'] as const
+export const VIEWS = ['Leases', 'Timeline', 'Elections', 'Schedules', 'Semaphores', 'Partitions'] as const
 export type View = (typeof VIEWS)[number]
 
 /** How often Tab is pressed until something has the focus, at most. */
@@ -50,9 +50,9 @@ export class LeasePage {
     return page.getByRole('row').filter({ has: page.getByText(name, { exact: true }) })
   }
 
-  /** The banner that says how old the shown state is. */
+  /** Says how old the shown state is. */
   get staleness(): Locator {
-    return this.reader.page.getByRole('alert').filter({ hasText: /stale|ago|old/i })
+    return this.reader.page.getByText(/^Stale: .+ old$/)
   }
 
   /** All that the page says. */
