@@ -1,6 +1,7 @@
 import { createLease, type LeaseStore, MemoryLeaseStore, readLease } from '@leasehold/core'
 import { eventually, type Finishing, silentLogger } from '@leasehold/testing'
 import { describeChromium } from '@leasehold/testing/describe-chromium'
+import type { Browser } from 'playwright-core'
 import { describe, it } from 'vitest'
 import { attacks, startAttacker } from './support/attacker.js'
 import { damage, hostileTexts } from './support/hostile.js'
@@ -25,9 +26,14 @@ async function hostileStore(test: Finishing): Promise<MemoryLeaseStore> {
   return store
 }
 
-describeChromium('texts of others', () => {
+describeChromium('the page under attack', () => {
   const browser = oneBrowser()
 
+  describe.concurrent('by texts of others', () => textAttacks(browser))
+  describe.concurrent('by a page of another origin that its reader visits', () => pageAttacks(browser))
+})
+
+function textAttacks(browser: () => Browser): void {
   it('are shown as texts in each view, and nothing of them is executed', async (test) => {
     const { expect } = test
     const server = await UiServer.start(test, await hostileStore(test))
@@ -59,7 +65,7 @@ describeChromium('texts of others', () => {
       expect(await page.reader.evaluate(damage), text).toEqual([])
     }
   })
-})
+}
 
 /** The reader is logged in at the host of the page, and any cookie is sent to it. */
 const byCookie = (request: { header(name: string): string | undefined }) =>
@@ -76,9 +82,7 @@ async function lockedStore(test: Finishing): Promise<LeaseStore> {
   return store
 }
 
-describeChromium('a page of another origin that its reader visits', () => {
-  const browser = oneBrowser()
-
+function pageAttacks(browser: () => Browser): void {
   for (const site of ['sameSite', 'otherSite'] as const) {
     it(`can neither read nor change anything, with the cookies of its reader (${site})`, async (test) => {
       const { expect } = test
@@ -145,4 +149,4 @@ describeChromium('a page of another origin that its reader visits', () => {
     // A policy of the page cuts the window off, so that it looks closed.
     expect(seen).toMatch(/^(SecurityError|undefined|TypeError)/)
   })
-})
+}

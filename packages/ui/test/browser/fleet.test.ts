@@ -24,10 +24,21 @@ interface Service {
   kill(owner: string): Promise<void>
 }
 
+/** A store that no process can reach for a while. */
+interface Outage {
+  begin(): void | Promise<void>
+  end(): void | Promise<void>
+}
+
+interface StoreOfService {
+  readonly service: Service
+  readonly outage?: Outage
+}
+
 async function processesOn(test: Finishing, place: StorePlace): Promise<Service> {
   const { store, close } = await openStore(place)
   test.onTestFinished(close)
-  const server = await UiServer.start(test, store)
+  const server = await UiServer.start(test, store, { timeout: 2_000 })
   const fleet = await workers(test)
   return {
     server,
@@ -61,15 +72,15 @@ async function partsOfThisProcess(test: Finishing): Promise<Service> {
   }
 }
 
-const services: readonly {
+const stores: readonly {
   readonly title: string
   readonly whyNot?: string | undefined
-  readonly start: (test: Finishing) => Promise<Service>
+  readonly start: (test: Finishing) => Promise<StoreOfService>
 }[] = [
-  { title: 'in memory', start: partsOfThisProcess },
+  { title: 'in memory', start: async (test) => ({ service: await partsOfThisProcess(test) }) },
   {
     title: 'in a folder of this machine',
-    start: (test) => processesOn(test, { kind: 'local', folder: temporaryFolder(test) }),
+    start: async (test) => ({ service: await processesOn(test, { kind: 'local', folder: temporaryFolder(test) }) }),
   },
   {
     title: 'in Redis',
@@ -77,7 +88,8 @@ const services: readonly {
     start: async (test) => {
       const redis = await RedisServer.start()
       test.onTestFinished(() => redis.stop())
-      return await processesOn(test, { kind: 'redis', url: redis.url })
+      const service = await processesOn(test, { kind: 'redis', url: redis.url })
+      return { service, outage: { begin: () => redis.freeze(), end: () => redis.thaw() } }
     },
   },
   {
@@ -86,7 +98,8 @@ const services: readonly {
     start: async (test) => {
       const postgres = await PostgresServer.start()
       test.onTestFinished(() => postgres.stop())
-      return await processesOn(test, { kind: 'postgres', url: postgres.url })
+      const service = await processesOn(test, { kind: 'postgres', url: postgres.url })
+      return { service, outage: { begin: () => postgres.kill(), end: () => postgres.restart() } }
     },
   },
 ]
@@ -95,10 +108,11 @@ describeChromium('the page of a service whose processes end and are killed', () 
   const browser = oneBrowser()
 
   describe.concurrent('with its leases', () => {
-    for (const { title, whyNot, start } of services) {
+    for (const { title, whyNot, start } of stores) {
       it.skipIf(whyNot !== undefined)(`${title}: shows holders, a hand-over, a loss and the new holder`, async (test) => {
-        const service = await start(test)
-        const page = await LeasePage.open(test, browser(), service.server)
+        const { service, outage } = await start(test)
+        // Of requests during the outage.
+        const page = await LeasePage.open(test, browser(), service.server, { expected: [/status of 503/] })
         const shown = async (name: string) => (await page.row(name).innerText()).replaceAll(/\s+/g, ' ')
         const holder = async (): Promise<string> => /ada|bob|cyd/.exec(await shown(FLEET.lease))?.[0] ?? ''
 
@@ -122,6 +136,16 @@ describeChromium('the page of a service whose processes end and are killed', () 
           const text = await page.text()
           return ['ada', 'bob', 'cyd'].every((owner) => text.includes(owner))
         })
+
+        if (outage === undefined) return
+        await page.view('Leases')
+        await outage.begin()
+        await page.staleness.waitFor()
+        // What it saw last is still there.
+        await page.row(FLEET.election).waitFor()
+        await outage.end()
+        await page.staleness.waitFor({ state: 'hidden' })
+        await eventually('the last process holds again', async () => (await holder()) === last)
       })
     }
   })

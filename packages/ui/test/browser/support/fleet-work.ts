@@ -22,11 +22,12 @@ export interface FleetWork {
 
 /** What each process of the fleet does. The first that comes holds; the others wait. */
 export function work(store: LeaseStore, owner: string): FleetWork {
-  const environment = { owner, ...TIMES, stopTimeout: 1_000, logger: { debug() {}, info() {}, warn() {}, error() {} } }
+  const leaseOptions = { owner, ...TIMES, logger: { debug() {}, info() {}, warn() {}, error() {} } }
+  const environment = { ...leaseOptions, stopTimeout: 1_000 }
   const ending = new AbortController()
   const { signal } = ending
 
-  const lease = createLease(store, FLEET.lease, { owner, ...TIMES })
+  const lease = createLease(store, FLEET.lease, leaseOptions)
   const metadata = { host: `${owner}.example.com`, version: '1.4.2' }
   const election = new LeaderElection(store, { ...environment, name: FLEET.election, rank: 1, onElected: untilAborted })
   const schedule = new Schedule(store, {

@@ -79,7 +79,7 @@ export class Reader {
       this.requests.push(url)
       const { protocol, origin } = new URL(url)
       if (protocol !== 'data:' && protocol !== 'about:' && !origins.includes(origin)) fault(`request to elsewhere: ${url}`)
-      if (secret !== undefined && decodeURIComponent(url).includes(secret)) fault(`the token is in ${url}`)
+      if (secret !== undefined && url.includes(secret)) fault(`the token is in ${url}`)
     })
   }
 }
