@@ -89,7 +89,7 @@ export class LeasePage {
   }
 
   async confirmBreak(): Promise<void> {
-    await this.reader.page.getByRole('dialog').getByRole('button', { name: /break/i }).click()
+    await this.reader.page.getByRole('dialog').getByRole('button', { name: /^break/i }).click()
   }
 
   async scheduleButton(name: string, button: RegExp): Promise<void> {
