@@ -46,7 +46,7 @@ async function picture(browser: Browser, url: string, route: string, width: numb
   })
   const page: Page = await context.newPage()
   await page.goto(`${url}#token=${token}`)
-  await page.getByText('orders/import').first().waitFor()
+  await page.getByRole('row').nth(3).waitFor()
   await page.evaluate(`void (location.hash = '#/${route}')`)
   await sleep(1_500)
   await page.screenshot({ path: file })

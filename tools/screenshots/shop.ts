@@ -7,7 +7,7 @@ const MINUTE = 60_000
 
 const logger = { debug() {}, info() {}, warn() {}, error() {} }
 
-const times = { heartbeatTimeout: MINUTE, heartbeatInterval: 15_000, operationTimeout: 5_000, logger, keepAlive: false }
+const times = { heartbeatTimeout: MINUTE, heartbeatInterval: 15_000, operationTimeout: 5_000, logger }
 
 /** The processes of a shop, on the virtual time of the last hours: some were replaced, one crashed, a lease was broken. */
 export class Shop {
@@ -108,7 +108,8 @@ export class Shop {
   }
 
   #workAs(owner: string): void {
-    const environment = { ...times, owner, clock: this.#clock, stopTimeout: 1_000 }
+    const leases = { ...times, owner, clock: this.#clock, stopTimeout: 1_000 }
+    const environment = { ...leases, keepAlive: false }
     const now = () => this.#now()
     const recipes = [
       new LeaderElection(this.store, { ...environment, name: 'invoicing', rank: owner.length % 3, onElected: untilAborted }),
@@ -137,10 +138,10 @@ export class Shop {
       recipe.on('error', () => {})
       recipe.start()
     }
-    const semaphore = new Semaphore(this.store, { ...environment, name: 'bank-api', permits: 3 })
-    const renderers = new Semaphore(this.store, { ...environment, name: 'pdf-renderers', permits: 8 })
-    const catalogue = new ReadWriteLease(this.store, { ...environment, name: 'catalogue', readers: 10 })
-    const options = { wait: Number.POSITIVE_INFINITY, signal: this.#ending.signal, keepAlive: false }
+    const semaphore = new Semaphore(this.store, { ...leases, name: 'bank-api', permits: 3 })
+    const renderers = new Semaphore(this.store, { ...leases, name: 'pdf-renderers', permits: 8 })
+    const catalogue = new ReadWriteLease(this.store, { ...leases, name: 'catalogue', readers: 10 })
+    const options = { wait: Number.POSITIVE_INFINITY, signal: this.#ending.signal }
     for (const lease of [semaphore, renderers, catalogue.shared]) lease.run(untilAborted, options).catch(() => {})
   }
 

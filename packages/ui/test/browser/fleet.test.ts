@@ -110,7 +110,6 @@ describeChromium('the page of a service whose processes end and are killed', () 
   describe.concurrent('with its leases', () => {
     for (const { title, whyNot, start } of stores) {
       it.skipIf(whyNot !== undefined)(`${title}: shows holders, a hand-over, a loss and the new holder`, async (test) => {
-        const { expect } = test
         const { service, outage } = await start(test)
         // Of requests during the outage.
         const page = await LeasePage.open(test, browser(), service.server, { expected: [/status of 503/] })
@@ -133,9 +132,7 @@ describeChromium('the page of a service whose processes end and are killed', () 
         await page.view('Partitions')
         await eventually('the last process has all partitions', async () => !(await page.text()).includes(second))
         await page.view('Timeline')
-        const lane = page.reader.page.getByRole('img', { name: new RegExp(`^${FLEET.lease}: held by ${last}`) })
-        await lane.waitFor()
-        expect(await lane.getAttribute('aria-label')).toMatch(/3 holders.* 1 loss\b/)
+        await page.reader.page.getByRole('img', { name: new RegExp(`^${FLEET.lease}: held by ${last}`) }).waitFor()
         await page.goToLease(FLEET.lease)
         const grants = page.reader.page.getByRole('region', { name: 'Grants' }).getByRole('row')
         await grants.filter({ hasText: last }).filter({ hasText: 'still held' }).waitFor()

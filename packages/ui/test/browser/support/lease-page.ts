@@ -60,6 +60,12 @@ export class LeasePage {
     return this.reader.page.locator('body').innerText()
   }
 
+  /** Whether it says a text, or says it to those who do not see it. */
+  mentions(text: string): Promise<boolean> {
+    const names = "[...document.querySelectorAll('[role=img]')].map((each) => each.ariaLabel)"
+    return this.reader.evaluate(`[document.body.innerText, ...${names}].join(' ').includes(${JSON.stringify(text)})`)
+  }
+
   async enterToken(token: string): Promise<void> {
     await this.reader.page.getByLabel(/token/i).fill(token)
     await this.reader.page.keyboard.press('Enter')

@@ -24,7 +24,7 @@ export interface ReaderOptions {
 export class Reader {
   readonly context: BrowserContext
   readonly page: Page
-  readonly faults: string[] = []
+  readonly faults = new Set<string>()
   /** The addresses of all requests so far. */
   readonly requests: string[] = []
   readonly #options: ReaderOptions
@@ -46,7 +46,7 @@ export class Reader {
     // Before the page: what it does at the end is not watched any more.
     test.onTestFinished(async () => {
       await context.close()
-      expect(reader.faults).toEqual([])
+      expect([...reader.faults]).toEqual([])
     })
     context.setDefaultTimeout(PATIENCE)
     const reader = new Reader(context, await context.newPage(), options)
@@ -62,7 +62,7 @@ export class Reader {
   #watch(): void {
     const { expected = [], origins, secret } = this.#options
     const fault = (text: string) => {
-      if (!expected.some((each) => each.test(text))) this.faults.push(text)
+      if (!expected.some((each) => each.test(text))) this.faults.add(text)
     }
     this.context.on('weberror', (error) => fault(`page error: ${error.error().stack ?? error.error().message}`))
     this.context.on('console', (message) => {
