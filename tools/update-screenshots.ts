@@ -37,7 +37,14 @@ const kept = [
   ['phone', '', 'phone', 'dark'],
 ] as const
 
-async function picture(browser: Browser, url: string, route: string, width: number, scheme: 'light' | 'dark', file: string) {
+async function picture(
+  browser: Browser,
+  url: string,
+  route: string,
+  width: number,
+  scheme: 'light' | 'dark',
+  file: string,
+) {
   const context = await browser.newContext({
     viewport: { width, height: width < 500 ? 740 : width < 1_000 ? 700 : 900 },
     colorScheme: scheme,

@@ -1,5 +1,12 @@
 import { createLease, MemoryLeaseStore, type StoreLease } from '@leasehold/core'
-import { LeaderElection, PartitionGroup, ReadWriteLease, Schedule, ScheduleControl, Semaphore } from '@leasehold/recipes'
+import {
+  LeaderElection,
+  PartitionGroup,
+  ReadWriteLease,
+  Schedule,
+  ScheduleControl,
+  Semaphore,
+} from '@leasehold/recipes'
 import type { VirtualClock } from '@leasehold/testkit'
 import { SeveredStore } from '../../packages/ui/test/browser/support/severed-store.js'
 
@@ -25,10 +32,27 @@ export class Shop {
   async play(): Promise<void> {
     const pods = ['web-7f9c-x2kq', 'web-7f9c-m8dz', 'web-7f9c-t4bn', 'web-7f9c-p6wv']
     for (const pod of pods) this.#workAs(pod)
-    for (const tenant of ['anna', 'bruno', 'carla', 'dario', 'elena', 'felix', 'greta', 'hugo', 'ida', 'jonas', 'klara', 'leo']) {
+    for (const tenant of [
+      'anna',
+      'bruno',
+      'carla',
+      'dario',
+      'elena',
+      'felix',
+      'greta',
+      'hugo',
+      'ida',
+      'jonas',
+      'klara',
+      'leo',
+    ]) {
       await this.#hold(`tenants/${tenant}`, pods[tenant.length % pods.length] ?? '', { plan: 'business' })
     }
-    await this.#hold('orders/import', 'web-7f9c-x2kq', { host: 'node-3', version: '2.14.0', file: 'orders-2026-11-28.csv' })
+    await this.#hold('orders/import', 'web-7f9c-x2kq', {
+      host: 'node-3',
+      version: '2.14.0',
+      file: 'orders-2026-11-28.csv',
+    })
     await this.#hold('orders/export', 'web-7f9c-m8dz', { host: 'node-1', version: '2.14.0' })
     await this.#hold('search/index', 'indexer-0', { host: 'node-2', shard: 'eu' })
     await this.#hold('mail/outbox', 'mailer-1', { host: 'node-1' })
@@ -53,7 +77,11 @@ export class Shop {
     for (const tenant of ['dario', 'felix', 'ida']) await this.#handOver(`tenants/${tenant}`, 'web-7f9c-x2kq')
     await this.#pass(17)
     await this.#release('tenants/hugo')
-    await new ScheduleControl(this.store, 'newsletter', { owner: 'Grace', clock: this.#clock, now: () => this.#now() }).pause({
+    await new ScheduleControl(this.store, 'newsletter', {
+      owner: 'Grace',
+      clock: this.#clock,
+      now: () => this.#now(),
+    }).pause({
       reason: 'the provider of mails has an outage',
     })
     await this.#pass(8)
@@ -112,10 +140,27 @@ export class Shop {
     const environment = { ...leases, keepAlive: false }
     const now = () => this.#now()
     const recipes = [
-      new LeaderElection(this.store, { ...environment, name: 'invoicing', rank: owner.length % 3, onElected: untilAborted }),
+      new LeaderElection(this.store, {
+        ...environment,
+        name: 'invoicing',
+        rank: owner.length % 3,
+        onElected: untilAborted,
+      }),
       new LeaderElection(this.store, { ...environment, name: 'rate-feed', onElected: untilAborted }),
-      new Schedule(this.store, { ...environment, now, name: 'exchange-rates', cron: '*/10 * * * *', work: () => this.#work(20) }),
-      new Schedule(this.store, { ...environment, now, name: 'newsletter', cron: '15 * * * *', work: () => this.#work(90) }),
+      new Schedule(this.store, {
+        ...environment,
+        now,
+        name: 'exchange-rates',
+        cron: '*/10 * * * *',
+        work: () => this.#work(20),
+      }),
+      new Schedule(this.store, {
+        ...environment,
+        now,
+        name: 'newsletter',
+        cron: '15 * * * *',
+        work: () => this.#work(90),
+      }),
       new Schedule(this.store, {
         ...environment,
         now,
@@ -154,4 +199,3 @@ export class Shop {
 function untilAborted({ signal }: { readonly signal: AbortSignal }): Promise<void> {
   return new Promise((resolve) => signal.addEventListener('abort', () => resolve(), { once: true }))
 }
-

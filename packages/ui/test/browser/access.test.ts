@@ -11,7 +11,8 @@ import { TOKEN, UiServer } from './support/ui-server.js'
 const refused = (status: number) => new RegExp(`status of ${status}`)
 
 /** For a server that is not there. */
-const unreachable = /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)/
+const unreachable =
+  /ERR_(CONNECTION_REFUSED|CONNECTION_RESET|EMPTY_RESPONSE|INCOMPLETE_CHUNKED_ENCODING|SOCKET_NOT_CONNECTED)/
 
 async function storeWithLease(test: Finishing): Promise<MemoryLeaseStore> {
   const store = new MemoryLeaseStore()
@@ -83,7 +84,7 @@ describeChromium('who may see the page', () => {
       await server.stop()
       await page.staleness.waitFor()
       // What it saw last is still there.
-      expect(await page.row('orders/import').innerText()).toContain('ada')
+      expect(await page.row('orders/import').textContent()).toContain('ada')
       const next = createLease(store, 'orders/export', { owner: 'bob', heartbeatTimeout: 10_000 })
       await next.acquire()
       await server.start()
@@ -102,10 +103,10 @@ describeChromium('who may see the page', () => {
       await page.staleness.waitFor()
       const ages = new Set<string>()
       await eventually('the age grows', async () => {
-        ages.add(/\d+\s*s/.exec(await page.staleness.innerText())?.[0] ?? '')
+        ages.add(/\d+\s*s/.exec((await page.staleness.textContent()) ?? '')?.[0] ?? '')
         return ages.size >= 2
       })
-      expect(await page.row('orders/import').innerText()).toContain('ada')
+      expect(await page.row('orders/import').textContent()).toContain('ada')
       way.mend()
       await page.staleness.waitFor({ state: 'hidden' })
     })

@@ -92,7 +92,10 @@ describeChromium('the page for everybody', () => {
       await page.press('Enter')
       await page.reader.page.getByRole('dialog').waitFor({ state: 'hidden' })
       // One of those who wait has it next.
-      await eventually('it was broken', async () => ((await readLease(store, FLEET.lease))?.fencingToken ?? 0n) > before)
+      await eventually(
+        'it was broken',
+        async () => ((await readLease(store, FLEET.lease))?.fencingToken ?? 0n) > before,
+      )
     })
   })
 })

@@ -100,7 +100,9 @@ function pageAttacks(browser: () => Browser): void {
       await page.row('orders/import').waitFor()
       await page.reader.page.goto(attacker[site])
       for (const { title, expression } of attacks('orders/import')) {
-        expect(await page.reader.evaluate(expression(server.url)), title).not.toMatch(/orders|ada|changeToken|loaded|200/)
+        expect(await page.reader.evaluate(expression(server.url)), title).not.toMatch(
+          /orders|ada|changeToken|loaded|200/,
+        )
         expect(await readLease(store, 'orders/import'), title).toMatchObject({ state: 'leased', owner: 'ada' })
       }
     })

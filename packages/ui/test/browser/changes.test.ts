@@ -31,7 +31,10 @@ describeChromium('an operator at the page', () => {
       const page = await LeasePage.open(test, browser(), server)
       await page.openLease('orders/import')
       await page.breakLease('the import hangs <since noon>')
-      await eventually('the lease is broken', async () => (await readLease(store, lease.settings.name))?.state === 'broken')
+      await eventually(
+        'the lease is broken',
+        async () => (await readLease(store, lease.settings.name))?.state === 'broken',
+      )
       expect((await readLease(store, 'orders/import'))?.metadata.breakReason).toContain('the import hangs <since noon>')
       await page.reader.page.getByText('the import hangs <since noon>').first().waitFor()
     })
@@ -47,12 +50,18 @@ describeChromium('an operator at the page', () => {
       await one.prepareBreak('the first')
       await other.prepareBreak('the second')
       await one.confirmBreak()
-      await eventually('the first one broke it', async () => (await readLease(store, 'orders/import'))?.state === 'broken')
+      await eventually(
+        'the first one broke it',
+        async () => (await readLease(store, 'orders/import'))?.state === 'broken',
+      )
       // Its next holder has a larger token.
       const next = createLease(store, 'orders/import', { owner: 'bob', ...TIMES })
       expect(await next.acquire()).toBe(true)
       await other.confirmBreak()
-      await other.reader.page.getByRole('alert').filter({ hasText: /changed/i }).waitFor()
+      await other.reader.page
+        .getByRole('alert')
+        .filter({ hasText: /changed/i })
+        .waitFor()
       expect(await readLease(store, 'orders/import')).toMatchObject({ state: 'leased', owner: 'bob' })
       expect(lease.checkLease()).toBe(false)
       await next.release()
@@ -95,7 +104,10 @@ describeChromium('an operator at the page', () => {
       await page.scheduleButton('nightly-report', /run now/i)
       await eventually('it runs, also while it is paused', async () => runs.length === 2)
       expect(runs).toEqual(['Ada', 'Grace'])
-      await page.reader.page.getByText(/done after .+Grace/).first().waitFor()
+      await page.reader.page
+        .getByText(/done after .+Grace/)
+        .first()
+        .waitFor()
 
       await page.scheduleButton('nightly-report', /resume/i)
       await eventually('it is resumed', async () => (await control.read()).paused === undefined)

@@ -109,46 +109,52 @@ describeChromium('the page of a service whose processes end and are killed', () 
 
   describe.concurrent('with its leases', () => {
     for (const { title, whyNot, start } of stores) {
-      it.skipIf(whyNot !== undefined)(`${title}: shows holders, a hand-over, a loss and the new holder`, async (test) => {
-        const { service, outage } = await start(test)
-        // Of requests during the outage.
-        const page = await LeasePage.open(test, browser(), service.server, { expected: [/status of 503/] })
-        const shown = async (name: string) => (await page.row(name).innerText()).replaceAll(/\s+/g, ' ')
-        const holder = async (): Promise<string> => /ada|bob|cyd/.exec(await shown(FLEET.lease))?.[0] ?? ''
+      it.skipIf(whyNot !== undefined)(
+        `${title}: shows holders, a hand-over, a loss and the new holder`,
+        async (test) => {
+          const { service, outage } = await start(test)
+          // Of requests during the outage.
+          const page = await LeasePage.open(test, browser(), service.server, { expected: [/status of 503/] })
+          const shown = async (name: string) => (await page.row(name).textContent()) ?? ''
+          const holder = async (): Promise<string> => /ada|bob|cyd/.exec(await shown(FLEET.lease))?.[0] ?? ''
 
-        await service.start('ada')
-        await eventually('the page shows the first holder', async () => (await holder()) === 'ada')
-        await Promise.all([service.start('bob'), service.start('cyd')])
+          await service.start('ada')
+          await eventually('the page shows the first holder', async () => (await holder()) === 'ada')
+          await Promise.all([service.start('bob'), service.start('cyd')])
 
-        await service.end('ada')
-        await eventually('the page shows the next holder', async () => /bob|cyd/.test(await holder()))
-        const second = await holder()
-        await service.kill(second)
-        const last = second === 'bob' ? 'cyd' : 'bob'
-        await eventually('the page shows the last holder', async () => (await holder()) === last)
+          await service.end('ada')
+          await eventually('the page shows the next holder', async () => /bob|cyd/.test(await holder()))
+          const second = await holder()
+          await service.kill(second)
+          const last = second === 'bob' ? 'cyd' : 'bob'
+          await eventually('the page shows the last holder', async () => (await holder()) === last)
 
-        await page.view('Elections')
-        await eventually('the last process leads', async () => (await page.text()).includes(last))
-        await page.view('Partitions')
-        await eventually('the last process has all partitions', async () => !(await page.text()).includes(second))
-        await page.view('Timeline')
-        await page.reader.page.getByRole('img', { name: new RegExp(`^${FLEET.lease}: held by ${last}`) }).waitFor()
-        await page.goToLease(FLEET.lease)
-        const grants = page.reader.page.getByRole('region', { name: 'Grants' }).getByRole('row')
-        await grants.filter({ hasText: last }).filter({ hasText: 'still held' }).waitFor()
-        await grants.filter({ hasText: second }).filter({ hasText: 'expired' }).waitFor()
-        await grants.filter({ hasText: 'ada' }).filter({ hasText: /released|handed off/ }).waitFor()
+          await page.view('Elections')
+          await eventually('the last process leads', async () => (await page.text()).includes(last))
+          await page.view('Partitions')
+          await eventually('the last process has all partitions', async () => !(await page.text()).includes(second))
+          await page.view('Timeline')
+          await page.reader.page.getByRole('img', { name: new RegExp(`^${FLEET.lease}: held by ${last}`) }).waitFor()
+          await page.goToLease(FLEET.lease)
+          const grants = page.reader.page.getByRole('region', { name: 'Grants' }).getByRole('row')
+          await grants.filter({ hasText: last }).filter({ hasText: 'still held' }).waitFor()
+          await grants.filter({ hasText: second }).filter({ hasText: 'expired' }).waitFor()
+          await grants
+            .filter({ hasText: 'ada' })
+            .filter({ hasText: /released|handed off/ })
+            .waitFor()
 
-        if (outage === undefined) return
-        await page.view('Leases')
-        await outage.begin()
-        await page.staleness.waitFor()
-        // What it saw last is still there.
-        await page.row(FLEET.election).waitFor()
-        await outage.end()
-        await page.staleness.waitFor({ state: 'hidden' })
-        await eventually('the last process holds again', async () => (await holder()) === last)
-      })
+          if (outage === undefined) return
+          await page.view('Leases')
+          await outage.begin()
+          await page.staleness.waitFor()
+          // What it saw last is still there.
+          await page.row(FLEET.election).waitFor()
+          await outage.end()
+          await page.staleness.waitFor({ state: 'hidden' })
+          await eventually('the last process holds again', async () => (await holder()) === last)
+        },
+      )
     }
   })
 })

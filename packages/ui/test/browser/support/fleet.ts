@@ -13,7 +13,10 @@ export async function workers(test: Finishing): Promise<Fleet<WorkerTask>> {
   mkdirSync(cache, { recursive: true })
   const folder = mkdtempSync(join(cache, 'leasehold-ui-'))
   test.onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  const fleet = await Fleet.create<WorkerTask>(folder, fileURLToPath(new URL('../../programs/worker.ts', import.meta.url)))
+  const fleet = await Fleet.create<WorkerTask>(
+    folder,
+    fileURLToPath(new URL('../../programs/worker.ts', import.meta.url)),
+  )
   test.onTestFinished(() => fleet.stop())
   return fleet
 }

@@ -56,8 +56,8 @@ export class LeasePage {
   }
 
   /** All that the page says. */
-  text(): Promise<string> {
-    return this.reader.page.locator('body').innerText()
+  async text(): Promise<string> {
+    return (await this.reader.page.locator('body').textContent()) ?? ''
   }
 
   /** Whether it says a text, or says it to those who do not see it. */
@@ -91,11 +91,17 @@ export class LeasePage {
 
   async prepareBreak(reason: string): Promise<void> {
     await this.reader.page.getByRole('button', { name: /break/i }).first().click()
-    await this.reader.page.getByRole('dialog').getByLabel(/reason/i).fill(reason)
+    await this.reader.page
+      .getByRole('dialog')
+      .getByLabel(/reason/i)
+      .fill(reason)
   }
 
   async confirmBreak(): Promise<void> {
-    await this.reader.page.getByRole('dialog').getByRole('button', { name: /^break/i }).click()
+    await this.reader.page
+      .getByRole('dialog')
+      .getByRole('button', { name: /^break/i })
+      .click()
   }
 
   async scheduleButton(name: string, button: RegExp): Promise<void> {

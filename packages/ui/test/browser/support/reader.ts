@@ -78,7 +78,8 @@ export class Reader {
       const url = request.url()
       this.requests.push(url)
       const { protocol, origin } = new URL(url)
-      if (protocol !== 'data:' && protocol !== 'about:' && !origins.includes(origin)) fault(`request to elsewhere: ${url}`)
+      if (protocol !== 'data:' && protocol !== 'about:' && !origins.includes(origin))
+        fault(`request to elsewhere: ${url}`)
       if (secret !== undefined && url.includes(secret)) fault(`the token is in ${url}`)
     })
   }

@@ -15,8 +15,14 @@ export class SeveredStore {
 
   constructor(store: LeaseStore) {
     type Method = (...args: unknown[]) => unknown
-    const request = (own: Method) => async (...args: unknown[]) => (this.#isCut ? await hang(args) : await own(...args))
-    const stream = (own: Method) => (...args: unknown[]) => (this.#isCut ? silence(args) : own(...args))
+    const request =
+      (own: Method) =>
+      async (...args: unknown[]) =>
+        this.#isCut ? await hang(args) : await own(...args)
+    const stream =
+      (own: Method) =>
+      (...args: unknown[]) =>
+        this.#isCut ? silence(args) : own(...args)
     const overrides = [...requests.map((name) => [name, request]), ...streams.map((name) => [name, stream])]
     this.store = viewOf(store, Object.fromEntries(overrides))
   }
