@@ -16,6 +16,12 @@ const logger = { debug() {}, info() {}, warn() {}, error() {} }
 
 const times = { heartbeatTimeout: MINUTE, heartbeatInterval: 15_000, operationTimeout: 5_000, logger }
 
+/** What the recipes with `start()` have in common. */
+interface StartedWork {
+  on(event: 'error', listener: () => void): unknown
+  start(): void
+}
+
 /** The processes of a shop, on the virtual time of the last hours: some were replaced, one crashed, a lease was broken. */
 export class Shop {
   readonly store: MemoryLeaseStore
@@ -139,7 +145,7 @@ export class Shop {
     const leases = { ...times, owner, clock: this.#clock, stopTimeout: 1_000 }
     const environment = { ...leases, keepAlive: false }
     const now = () => this.#now()
-    const recipes = [
+    const recipes: readonly StartedWork[] = [
       new LeaderElection(this.store, {
         ...environment,
         name: 'invoicing',

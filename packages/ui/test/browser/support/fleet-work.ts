@@ -15,6 +15,13 @@ export const FLEET = {
   partitions: 6,
 } as const
 
+/** What the recipes with `start()` have in common. */
+interface StartedWork {
+  on(event: 'error', listener: () => void): unknown
+  start(): void
+  stop(): Promise<void>
+}
+
 export interface FleetWork {
   /** Gives up everything. */
   stop(): Promise<void>
@@ -49,7 +56,7 @@ export function work(store: LeaseStore, owner: string): FleetWork {
     metadata: { host: `${owner}.example.com` },
     onAssigned: untilAborted,
   })
-  const started = [election, schedule, group]
+  const started: readonly StartedWork[] = [election, schedule, group]
   for (const recipe of started) {
     recipe.on('error', () => {})
     recipe.start()
