@@ -89,7 +89,9 @@ export class LeaseHistory {
     history.open ??= this.#begin(record, token, history, now)
     while (this.size > MOST_SPANS && this.#forgetOldest()) this.#forgetCuts()
     history.open.seenAt = now
-    history.open.until = record.remaining === undefined ? undefined : now + record.remaining
+    // Counted from when the read was sent: the listing may have taken long since then, and a waiter comes at the true end.
+    const { expiresAt, remaining } = record
+    history.open.until = expiresAt ?? (remaining === undefined ? undefined : now + remaining)
     history.open.wasBreaking = record.state === 'breaking'
   }
 
