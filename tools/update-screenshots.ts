@@ -29,8 +29,8 @@ const routes = ['', 'timeline', 'elections', 'schedules', 'semaphores', 'groups'
 
 /** The pictures in the guide: name, route, width and scheme. */
 const kept = [
-  ['leases', '?sort=-since', 'wide', 'light'],
-  ['timeline', 'timeline?sort=-since', 'wide', 'dark'],
+  ['leases', '?sort=since', 'wide', 'light'],
+  ['timeline', 'timeline?sort=since', 'wide', 'dark'],
   ['lease', 'lease/orders%2Fimport', 'laptop', 'light'],
   ['schedules', 'schedules', 'laptop', 'light'],
   ['groups', 'groups', 'laptop', 'dark'],
