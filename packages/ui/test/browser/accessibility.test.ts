@@ -27,7 +27,6 @@ describeChromium('the page for everybody', () => {
 
   describe.concurrent('axe-core finds nothing', () => {
     for (const [scheme, width] of [
-      ['light', 1_280],
       ['dark', 1_280],
       ['light', 360],
     ] as const) {

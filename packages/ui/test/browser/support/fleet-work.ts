@@ -2,7 +2,7 @@ import { createLease, type LeaseStore, systemClock } from '@leasehold/core'
 import { LeaderElection, PartitionGroup, ReadWriteLease, Schedule, Semaphore } from '@leasehold/recipes'
 
 /** Short, so that a killed process is missed soon; long enough for a busy machine. */
-const TIMES = { heartbeatTimeout: 2_500, heartbeatInterval: 500, operationTimeout: 500 }
+const TIMES = { heartbeatTimeout: 6_000, heartbeatInterval: 1_000, operationTimeout: 1_500 }
 
 /** What the fleet coordinates, by the names that stand in the store. */
 export const FLEET = {
