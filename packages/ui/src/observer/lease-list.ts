@@ -88,7 +88,7 @@ export class LeaseList {
     const row = rowOf(record, entry.firstSeen, recipe)
     const isAnother = entry.row === undefined || !isShownSame(entry.row, row)
     entry.row = row
-    const isTold = this.#countDown(entry, record, isAnother, now)
+    const isTold = this.#countDown(entry, record, isAnother, { now, wall })
     if (!isAnother && !isTold) return
     this.#touch(entry)
     if (isAnother) entry.rowVersion = entry.version
@@ -160,17 +160,24 @@ export class LeaseList {
   }
 
   /** Whether the pages have to be told of the time that is left. */
-  #countDown(entry: Entry, record: LeaseRecord, isAnother: boolean, now: number): boolean {
-    const { remaining, ttl = remaining } = record
+  #countDown(
+    entry: Entry,
+    record: LeaseRecord,
+    isAnother: boolean,
+    { now, wall }: { readonly now: number; readonly wall: number },
+  ): boolean {
+    const { remaining, ttl = remaining, expiresAt = Number.NaN } = record
     if (!isLocked(record) || remaining === undefined || ttl === undefined) {
       entry.countdown = undefined
       return false
     }
+    // A record of a long listing was read a while ago.
+    const left = Number.isFinite(expiresAt) ? Math.min(remaining, Math.max(0, expiresAt - wall)) : remaining
     if (entry.countdown === undefined || isAnother) {
-      entry.countdown = new Countdown(remaining, now)
+      entry.countdown = new Countdown(left, now)
       return true
     }
-    return entry.countdown.correct(remaining, ttl, now)
+    return entry.countdown.correct(left, ttl, now)
   }
 
   #touch(entry: Entry): void {
