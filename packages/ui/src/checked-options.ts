@@ -23,6 +23,7 @@ const optionNames: OptionNames<LeaseUiOptions> = {
   path: true,
   token: true,
   authorize: true,
+  secret: true,
   writable: true,
   prefix: true,
   title: true,
@@ -43,6 +44,7 @@ export interface CheckedUiOptions {
   readonly path: string
   readonly token: string | undefined
   readonly authorize: LeaseUiOptions['authorize']
+  readonly secret: string | undefined
   readonly writable: boolean
   readonly prefix: string
   readonly title: string
@@ -77,6 +79,7 @@ export function checkedUiOptions(store: LeaseStore, given: LeaseUiOptions): Chec
     path: checkedPath(options.path),
     token: options.token,
     authorize: options.authorize,
+    secret: options.secret,
     writable: options.writable === true,
     prefix,
     title,
@@ -90,7 +93,7 @@ export function checkedUiOptions(store: LeaseStore, given: LeaseUiOptions): Chec
 }
 
 function checkAccess(options: LeaseUiOptions): void {
-  const { token, authorize, writable } = options
+  const { token, authorize, secret, writable } = options
   checkFault(faultOfFlag('writable', writable))
   checkFault(faultOfFunction('authorize', authorize))
   if (token === undefined && authorize === undefined) {
@@ -100,15 +103,22 @@ function checkAccess(options: LeaseUiOptions): void {
   if (token !== undefined && authorize !== undefined) refuse('give LeaseUi a token or authorize, not both')
   if (authorize !== undefined) {
     if (writable !== undefined) refuse(`writable goes with a token: authorize returns { access: 'write' } instead`)
+    if (secret !== undefined) checkRandomText('secret', secret)
     return
   }
-  // The token itself does not stand in the error.
-  if (typeof token !== 'string') refuse(`token must be a text, not ${typeof token}`)
-  if (token.length < SHORTEST_TOKEN) {
-    refuse(`token must have at least ${SHORTEST_TOKEN} characters, not ${token.length}: take a random text`)
-  }
+  if (secret !== undefined)
+    refuse('secret goes with authorize: with a token, all processes that have it accept each page')
+  checkRandomText('token', token)
   // Such characters cannot stand in the header `authorization`.
   if (!/^[\x21-\x7e]+$/.test(token)) refuse('token must have letters, digits and marks of ASCII only, without spaces')
+}
+
+/** The text itself does not stand in the error. */
+function checkRandomText(name: string, text: unknown): asserts text is string {
+  if (typeof text !== 'string') refuse(`${name} must be a text, not ${typeof text}`)
+  if (text.length < SHORTEST_TOKEN) {
+    refuse(`${name} must have at least ${SHORTEST_TOKEN} characters, not ${text.length}: take a random text`)
+  }
 }
 
 function checkedPath(path: unknown = '/'): string {

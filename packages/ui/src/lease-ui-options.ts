@@ -31,6 +31,12 @@ export interface LeaseUiOptions {
   readonly token?: string | undefined
   /** Asks the authentication of the host about each request. `undefined`: it is refused, with the status 401. */
   readonly authorize?: ((request: UiRequest) => UiUser | undefined | Promise<UiUser | undefined>) | undefined
+  /**
+   * With `authorize`: the same random text of 16 characters or more in all processes that a load balancer chooses from. A page
+   * gets what its changes need from one process, and sends its changes to any of them. Unless given, each process accepts only
+   * its own pages.
+   */
+  readonly secret?: string | undefined
   /** Whether those with the token may break leases and control schedules: `false` unless given. */
   readonly writable?: boolean | undefined
   /** The page shows only the names that begin with this text. */

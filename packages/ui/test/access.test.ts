@@ -185,6 +185,21 @@ describe('a change', () => {
     await open.ui.close()
   })
 
+  it.each([
+    ['a random text that all share', 200, { secret: 'one secret of all processes' }],
+    ['none', 403, {}],
+  ])('from the page of another process is answered with %s: %i', async (_, status, shared) => {
+    const authorize = () => ({ access: 'write', name: 'Ada' }) as const
+    const open = openUi({ authorize, ...shared })
+    const other = openUi({ authorize, ...shared }, open)
+    const { ask } = await held(open)
+    const page = await Page.open(other)
+    const response = await open.ui.fetch(change('/api/break', ask, page.hello))
+    expect(response.status).toBe(status)
+    if (status === 403) expect((await errorOf(response)).message).toContain('the same secret in all processes')
+    await Promise.all([open.ui.close(), other.ui.close()])
+  })
+
   it('breaks nothing if there is another holder by now', async () => {
     const open = openUi({ writable: true })
     const { lease, ask } = await held(open)

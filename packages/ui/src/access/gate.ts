@@ -8,9 +8,15 @@ import { Refusal } from './refusal.js'
 const missingToken =
   'the access token is missing or wrong: open the page with #token= and the token at the end of its address'
 const unknownUser = 'you are not signed in, or may not see this page: sign in, and open it again'
+const foreignPage =
+  'the page is of an earlier start of the server, or of another process: open it again. If that does not help, LeaseUi needs ' +
+  'the same secret in all processes'
 const failing = 'the server could not find out who you are: try again, and see its log'
 
-type GateOptions = Pick<CheckedUiOptions, 'token' | 'authorize' | 'writable' | 'timeout' | 'clock' | 'logger'>
+type GateOptions = Pick<
+  CheckedUiOptions,
+  'token' | 'authorize' | 'secret' | 'writable' | 'timeout' | 'clock' | 'logger'
+>
 
 /** Decides who may read the page, and who may change something. It logs nothing of a request. */
 export class Gate {
@@ -20,11 +26,11 @@ export class Gate {
   readonly #key: string | Buffer
 
   constructor(options: GateOptions) {
-    const { token } = options
+    const { token, secret } = options
     this.#options = options
     this.#header = token === undefined ? undefined : new SecretText(`Bearer ${token}`)
-    // With one access token, all processes accept the change tokens of each other.
-    this.#key = token ?? randomBytes(32)
+    // With one access token, or one secret, all processes accept the change tokens of each other.
+    this.#key = token ?? secret ?? randomBytes(32)
   }
 
   /** Whether the files of the page, which show nothing of a store, need no access: with a token, the page has to ask for it. */
@@ -54,7 +60,7 @@ export class Gate {
       throw new Refusal(403, 'access', 'a change must come from the page itself, and not from another site')
     }
     if (!new SecretText(this.changeTokenOf(user)).is(call.header('x-leasehold-change'))) {
-      throw new Refusal(403, 'access', 'the page is of an earlier start of the server: open it again')
+      throw new Refusal(403, 'access', foreignPage)
     }
   }
 
