@@ -216,6 +216,16 @@ const examples = {
     const losses = await loseInVirtualTime()
     check(String(losses) === 'expired', losses)
   },
+  ui: async () => {
+    const { showLeases } = await load('ui', 'readme/first-page')
+    const server = showLeases(new MemoryLeaseStore(), 'a token of the examples'.replaceAll(' ', '-'), 0)
+    await new Promise((resolve) => server.once('listening', resolve))
+    const address = `http://127.0.0.1:${server.address().port}/`
+    const [page, lease] = await Promise.all([fetch(address), fetch(`${address}api/lease?name=a`)])
+    check(page.status === 200 && lease.status === 401, `the page has ${page.status}, a lease ${lease.status}`)
+    server.close()
+    server.closeAllConnections()
+  },
 }
 
 function deferred() {
