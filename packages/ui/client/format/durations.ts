@@ -5,7 +5,7 @@ const units = [
   ['second', 1_000],
 ] as const
 
-export type DurationUnit = (typeof units)[number][0]
+type DurationUnit = (typeof units)[number][0]
 export type DurationPart = readonly [unit: DurationUnit, count: number]
 
 /** The two largest units of a duration, such as 2 hours 5 minutes; less than a second is 0 seconds. */

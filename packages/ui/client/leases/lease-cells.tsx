@@ -41,7 +41,7 @@ export function LeaseCells({ entry, isStale }: { readonly entry: Entry; readonly
 }
 
 /** For how long it has been held; at least, where the server only knows when it saw the grant first. */
-export function Since({ row }: { readonly row: LeaseRow }) {
+function Since({ row }: { readonly row: LeaseRow }) {
   const { state, formats } = usePage()
   if (row.since === undefined || row.owner === '') return <span class="none">–</span>
   const now = state.knownUntil
