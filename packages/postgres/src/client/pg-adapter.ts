@@ -183,7 +183,14 @@ function sessionOver(create: () => OwnClient): OpenSession {
       run: (text) => {
         const answered = last.then(() => client.query(text))
         last = answered.catch(() => {})
-        return answered.then(({ rows }) => rows)
+        return answered.then(
+          ({ rows }) => rows,
+          (error) => {
+            // The connection ends a moment after this answer.
+            if (isEndOfSession(error)) end()
+            throw error
+          },
+        )
       },
       close: end,
     }
@@ -200,7 +207,12 @@ function messagesOf(channel: string, onMessage: (message: string) => void) {
 /** Whether the connection can be used again after this error: the server has answered, and it can write. */
 function isUsable(error: unknown): boolean {
   const state = sqlStateOf(error)
-  return state !== undefined && state !== '25006' && !state.startsWith('57P') && !state.startsWith('08')
+  return state !== undefined && state !== '25006' && !isEndOfSession(error) && !state.startsWith('08')
+}
+
+/** Whether the server has ended the session: an operator has, the server shuts down, or it was idle for too long. */
+function isEndOfSession(error: unknown): boolean {
+  return sqlStateOf(error)?.startsWith('57P') === true
 }
 
 function streamOf(client: object): { destroy(): void } | undefined {
