@@ -211,7 +211,10 @@ describe.each(Object.entries(kinds))('a server of %s', (_kind, start) => {
   it('closes while a page is open, once the page was closed', async ({ signal }) => {
     const ui = new LeaseUi(new MemoryLeaseStore(), { path: '/leases', token: TOKEN, logger: silentLogger })
     const { server, close } = await start(ui)
-    onTestFinished(() => server.closeAllConnections())
+    onTestFinished(async () => {
+      await ui.close()
+      server.closeAllConnections()
+    })
     const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const response = await fetch(`${origin}/leases/api/events`, { headers, signal })
     expect(response.status).toBe(200)

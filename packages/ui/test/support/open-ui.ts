@@ -2,11 +2,12 @@ import { setImmediate } from 'node:timers/promises'
 import { type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { LeaseUi, type LeaseUiOptions } from '@leasehold/ui'
+import { onTestFinished } from 'vitest'
 import type { ErrorBody, Hello, ServerEvents } from '../../src/protocol.js'
 
 export const TOKEN = 'a-token-of-24-characters'
 
-/** A page of a store in memory, in virtual time. */
+/** A page of a store in memory, in virtual time. It ends with the test: it listens to channels that other tests share. */
 export interface OpenUi {
   readonly ui: LeaseUi
   readonly store: LeaseStore
@@ -22,7 +23,9 @@ export function openUi(
   const log = (...texts: unknown[]): void => void logged.push(texts.map(textOf).join(' '))
   const logger = { debug: log, info: log, warn: log, error: log }
   const access = options.authorize === undefined ? { token: TOKEN } : {}
-  return { ui: new LeaseUi(store, { ...access, clock, logger, ...options }), store, clock, logged }
+  const ui = new LeaseUi(store, { ...access, clock, logger, ...options })
+  onTestFinished(() => ui.close())
+  return { ui, store, clock, logged }
 }
 
 function textOf(value: unknown): string {
