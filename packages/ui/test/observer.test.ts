@@ -351,6 +351,7 @@ describe('findings', () => {
     const store: LeaseStore = Object.assign(new MemoryLeaseStore({ clock }), {
       acquire: memory.acquire.bind(memory),
       renew: memory.renew.bind(memory),
+      renewMany: memory.renewMany.bind(memory),
       release: memory.release.bind(memory),
       read: async (...given: Parameters<LeaseStore['read']>) => other ?? (await memory.read(...given)),
       list: async function* (...given: Parameters<typeof memory.list>) {

@@ -35,7 +35,7 @@ function textOf(value: unknown): string {
 /** Lets time pass, and what was sent arrive. */
 export async function pass({ clock }: Pick<OpenUi, 'clock'>, duration: number): Promise<void> {
   await clock.advance(duration)
-  for (let turn = 0; turn < 25; turn += 1) await setImmediate()
+  for (let turn = 0; turn < 5; turn += 1) await setImmediate()
   await clock.settle()
 }
 
