@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks'
 import type { HistorySpan } from '../../src/protocol.js'
 import { Instant } from '../shell/instant.js'
 import { usePageOn } from '../shell/page-context.js'
+import { ScrollRegion } from '../shell/scroll-region.js'
 import { zooms } from '../timeline/axis.js'
 import { AxisView, Legend, ZoomChoice } from '../timeline/axis-view.js'
 import { isLoss } from '../timeline/lane.js'
@@ -11,7 +12,7 @@ import { useLaneRange } from '../timeline/use-lane-range.js'
 /** More grants are not listed one by one. */
 const mostListed = 100
 
-/** Who held one lease when: as a lane, and as a table. */
+/** The history of one lease: as a lane, and as a table. */
 export function LeaseHistory({ name }: { readonly name: string }) {
   const { history } = usePageOn('history')
   const [zoom, setZoom] = useState<number>(zooms[1])
@@ -39,8 +40,7 @@ export function LeaseHistory({ name }: { readonly name: string }) {
 function SpanTable({ spans }: { readonly spans: readonly HistorySpan[] }) {
   const { state, formats } = usePageOn('status')
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it.
-    <section class="wide" tabIndex={0} aria-label="Grants">
+    <ScrollRegion kind="wide" name="Grants">
       <table class="plain-table spans">
         <thead>
           <tr>
@@ -70,6 +70,6 @@ function SpanTable({ spans }: { readonly spans: readonly HistorySpan[] }) {
             ))}
         </tbody>
       </table>
-    </section>
+    </ScrollRegion>
   )
 }

@@ -1,6 +1,7 @@
 import { useRef } from 'preact/hooks'
 import type { Line } from '../list/lines.js'
 import { usePageOn, useTick } from '../shell/page-context.js'
+import { ScrollRegion } from '../shell/scroll-region.js'
 import { lineKeys } from './line-keys.js'
 import { LineRow } from './line-row.js'
 import { SortHeader } from './sort-header.js'
@@ -23,7 +24,7 @@ export function LeasesView() {
 function LeaseTable() {
   const tick = useTick(1_000)
   const { state } = usePageOn('leases', 'status')
-  const scroller = useRef<HTMLDivElement>(null)
+  const scroller = useRef<HTMLElement>(null)
   const { lines } = state.listing
   const seen = useSeenLines(scroller, 'leases', lines.count)
   const isStale = state.status.kind === 'stale'
@@ -34,8 +35,7 @@ function LeaseTable() {
       drawn.push(<LineRow key={keyOf(line)} {...{ line, index, isStale, tick }} height={seen.lineHeight} />)
   }
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it, also when no row has the focus.
-    <section class="scroller" ref={scroller} tabIndex={0} aria-label="List of leases">
+    <ScrollRegion kind="scroller" region={scroller} name="List of leases">
       <table role="table" class="lease-table" aria-labelledby="leases-title" aria-rowcount={lines.count + 1}>
         <SortHeader />
         <tbody
@@ -47,7 +47,7 @@ function LeaseTable() {
         </tbody>
       </table>
       {lines.count === 0 && <Nothing />}
-    </section>
+    </ScrollRegion>
   )
 }
 

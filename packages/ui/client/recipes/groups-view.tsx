@@ -1,5 +1,6 @@
 import type { GroupView } from '../../src/protocol.js'
 import { usePageOn } from '../shell/page-context.js'
+import { ScrollRegion } from '../shell/scroll-region.js'
 import { Card, CardsView } from './cards.js'
 import { bordersOf, ownershipOf, pathOf, type Range, rangesOf, rangesText } from './partitions.js'
 
@@ -42,8 +43,7 @@ function GroupCard({ group }: { readonly group: GroupView }) {
           <span class="cell-sample" data-kind="claimed" aria-hidden="true" /> claimed
         </li>
       </ul>
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it. */}
-      <section class="wide" tabIndex={0} aria-label={`Workers and partitions of ${name}`}>
+      <ScrollRegion kind="wide" name={`Workers and partitions of ${name}`}>
         <table class="grid">
           <thead>
             <tr>
@@ -70,7 +70,7 @@ function GroupCard({ group }: { readonly group: GroupView }) {
             ))}
           </tbody>
         </table>
-      </section>
+      </ScrollRegion>
     </Card>
   )
 }

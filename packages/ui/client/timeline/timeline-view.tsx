@@ -4,13 +4,14 @@ import { Toolbar } from '../leases/toolbar.js'
 import { useSeenLines } from '../leases/use-seen-lines.js'
 import { leaseHref } from '../route/route.js'
 import { usePageOn } from '../shell/page-context.js'
+import { ScrollRegion } from '../shell/scroll-region.js'
 import { zooms } from './axis.js'
 import { AxisView, Legend, ZoomChoice } from './axis-view.js'
 import type { LaneRange } from './lane.js'
 import { LaneView } from './lane-view.js'
 import { useLaneRange } from './use-lane-range.js'
 
-/** Who held which lease over the last hours: one lane for each, in the order of the list. */
+/** The holders over the last hours: one lane for each lease, in the order of the list. */
 export function TimelineView() {
   const [zoom, setZoom] = useState<number>(zooms[1])
   const range = useLaneRange(zoom)
@@ -32,7 +33,7 @@ export function TimelineView() {
 
 function Lanes({ range }: { readonly range: LaneRange }) {
   const { state, history } = usePageOn('leases', 'history')
-  const scroller = useRef<HTMLDivElement>(null)
+  const scroller = useRef<HTMLElement>(null)
   const { shown } = state.listing
   const seen = useSeenLines(scroller, 'timeline', shown.length)
   const drawn = shown.slice(seen.first, seen.end)
@@ -43,8 +44,7 @@ function Lanes({ range }: { readonly range: LaneRange }) {
   }, [history, names.join('\n')])
   const height = seen.lineHeight
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard must be able to scroll it, also when no row has the focus.
-    <section class="scroller" ref={scroller} tabIndex={0} aria-label="Lanes">
+    <ScrollRegion kind="scroller" region={scroller} name="Lanes">
       <table role="table" class="lane-table" aria-labelledby="timeline-title" aria-rowcount={shown.length + 1}>
         <thead role="rowgroup">
           <tr role="row" aria-rowindex={1}>
@@ -89,6 +89,6 @@ function Lanes({ range }: { readonly range: LaneRange }) {
         </tbody>
       </table>
       {shown.length === 0 && <p class="nothing">No lease matches the filter.</p>}
-    </section>
+    </ScrollRegion>
   )
 }
