@@ -36,7 +36,7 @@ it('every service passes the types of its comments, as strictly as this reposito
   }
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify(config))
   const { stdout, stderr } = await node(checkTypes, join(folder, 'tsconfig.json'))
-  // Of each: main, service, store, probes and contract, the fleet, and the test.
+  // Each project has main, service, store, probes, contract, fleet and test.
   expect(stdout + stderr).toBe(`${7 * projects.length} files\n`)
 })
 

@@ -1,6 +1,6 @@
 import type { Clock, Logger } from '@leasehold/core'
 
-/** What a reader of the page may do: look, or also break leases and control schedules. */
+/** The rights of a reader of the page: to look, or also to break leases and control schedules. */
 export type UiAccess = 'read' | 'write'
 
 /** A request as `authorize` sees it, for servers of both kinds. */
@@ -14,7 +14,7 @@ export interface UiRequest {
   readonly original: object
 }
 
-/** Who reads the page. */
+/** A reader of the page. */
 export interface UiUser {
   readonly access: UiAccess
   /** Stands in the records that this person changes, such as the pause of a schedule. */

@@ -1,5 +1,5 @@
 /**
- * What the server and the page say to each other. Instants are in milliseconds since 1970, durations in milliseconds. `null`
+ * The messages between the server and the page. Instants are in milliseconds since 1970, durations in milliseconds. `null`
  * stands for a duration without an end. The page imports only types from here.
  *
  * All paths are relative to the page:
@@ -23,7 +23,7 @@
 /** The state of a name in the store, as `LeaseState` of core. */
 export type RowState = 'leased' | 'expired' | 'breaking' | 'broken' | 'available'
 
-/** What a row belongs to: the recipe whose record it is, and that recipe's name, such as `reports` for `reports/candidates/3`. */
+/** The recipe that a row belongs to: its kind, and its name, such as `reports` for `reports/candidates/3`. */
 export interface RowRecipe {
   readonly kind: string
   readonly name: string
@@ -77,7 +77,7 @@ export interface ListPart {
   readonly rows: readonly LeaseRow[]
 }
 
-/** What has changed in the list. */
+/** The changes of the list. */
 export interface ListChanges {
   /** The new state of rows, also of new ones. */
   readonly rows?: readonly LeaseRow[]
@@ -124,7 +124,7 @@ export interface RunView {
   readonly endedAt?: number
   readonly outcome: 'running' | 'done' | 'failed' | 'timed-out' | 'interrupted'
   readonly error?: string
-  /** Who asked for it by hand. */
+  /** The person or process that asked for it by hand. */
   readonly byHand?: string
 }
 
@@ -224,7 +224,7 @@ export interface HistoryAnswer {
 export interface LeaseDetail {
   readonly row: LeaseRow
   readonly metadata: Readonly<Record<string, string>>
-  /** What the holder found in the record. */
+  /** The metadata that the holder found in the record. */
   readonly previous?: Readonly<Record<string, string>>
   readonly duration?: 'fixed' | 'infinite'
   /** Why it was broken. */

@@ -377,7 +377,7 @@ describe('a reader that does not read', () => {
     expect(new Set(text.match(/"lease-\d+"/g)).size).toBe(20_000)
   })
 
-  it('is told of the last state only, in the order of the changes', () => {
+  it('gets only the last state of each row, in the order of the changes', () => {
     const clock = new VirtualClock()
     const list = new LeaseList(clock)
     for (let index = 0; index < 10_000; index += 1) list.set(record(`lease-${index}`, 'first', 1n), undefined, 0)

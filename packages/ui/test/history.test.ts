@@ -33,7 +33,7 @@ describe('LeaseHistory', () => {
     expect(history.size).toBe(100_000)
     const { isCut, spans } = history.answer({ names: ['old', 'busy', 'none'], from: 0, to: HOUR })
     expect(isCut).toEqual(['old', 'busy'])
-    // Of the 1,000 grants of `old`, the first 500 were forgotten; the last one has no end.
+    // `old` had 1,000 grants: the first 500 were forgotten. The last one of `busy` has no end.
     expect(spans.old).toHaveLength(500)
     expect(spans.busy).toHaveLength(2_000)
     expect(spans.busy?.at(-1)).toMatchObject({ token: '100500' })

@@ -66,7 +66,7 @@ describe('listing', () => {
     expect(clock.pending).toBe(0)
   })
 
-  it('shows only the names with the prefix, also of a store that lists others, which is told', async () => {
+  it('shows only the names with the prefix, and reports a store that lists others', async () => {
     const clock = new VirtualClock()
     const store = storeOf(clock, () => [grant({ name: 'shop/a' }), grant({ name: 'other' })])
     const open = openUi({ prefix: 'shop/' }, { clock, store })

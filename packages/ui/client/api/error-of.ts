@@ -1,6 +1,6 @@
 import type { ErrorBody } from '../../src/protocol.js'
 
-/** What the server says about a refused request, or a sentence in its place. */
+/** The error in the answer to a refused request, or a sentence in its place. */
 export async function errorOf(response: Response): Promise<ErrorBody> {
   const body: unknown = await response.json().catch(() => undefined)
   const error = (body as { error?: Partial<ErrorBody> } | undefined)?.error

@@ -1,10 +1,10 @@
-/** What the page asks `fetch` for. */
+/** A request of the page. */
 export interface PageRequest {
   readonly method?: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: string
   readonly signal?: AbortSignal
-  /** What is kept is never what is. */
+  /** Nothing comes from a cache: it would be old. */
   readonly cache: 'no-store'
 }
 

@@ -33,7 +33,7 @@ export function useLeaseDetail(name: string): LeaseReading {
     } catch (cause) {
       if (!(cause instanceof RequestError)) throw cause
       setError(cause)
-      // What is gone must not look as if it were there.
+      // The lease is gone: the page must not show it as if it still existed.
       if (cause.status === 404) setLease(undefined)
       return undefined
     }

@@ -5,7 +5,7 @@ import { usePage } from '../shell/page-context.js'
 
 export interface SeenLines extends LineWindow {
   readonly lineHeight: number
-  /** What is seen now: scrolling changes it without a drawing. */
+  /** The visible lines now: scrolling changes them without a drawing. */
   readonly viewport: () => Viewport
 }
 

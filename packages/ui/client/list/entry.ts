@@ -7,7 +7,7 @@ export interface Entry {
   readonly validUntil: number | undefined
   /** The name in a form in which comparing puts `job-9` before `job-10`. */
   readonly sortName: string
-  /** What the filter looks into. */
+  /** The text that the filter searches. */
   readonly searched: string
   /** The first part of the name up to a slash, with it; empty if there is none. */
   readonly group: string

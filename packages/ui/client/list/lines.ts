@@ -1,6 +1,6 @@
 import type { Entry } from './entry.js'
 
-/** What one line of the list shows. */
+/** One line of the list. */
 export type Line =
   | { readonly kind: 'group'; readonly group: string; readonly count: number; readonly isOpen: boolean }
   | { readonly kind: 'lease'; readonly entry: Entry }

@@ -4,7 +4,7 @@ export interface LineWindow {
   readonly end: number
 }
 
-/** What is seen of a scrolled list, in pixels. */
+/** The visible part of a scrolled list, in pixels. */
 export interface Viewport {
   readonly scrollTop: number
   readonly height: number

@@ -1,7 +1,7 @@
 export const views = ['leases', 'timeline', 'elections', 'schedules', 'semaphores', 'groups'] as const
 export type View = (typeof views)[number]
 
-/** What the page shows, as the part of its address after `#` says. */
+/** The view that the page shows: it stands in its address after `#`. */
 export type Route = { readonly view: View } | { readonly view: 'lease'; readonly name: string }
 
 export function routeOf(hash: string): Route {

@@ -8,7 +8,7 @@ export function DialogButton(dialog: {
   readonly title: string
   /** Without it, there is no button; a dialog that is open stays. */
   readonly isOffered: boolean
-  /** What is in the dialog; `close` closes it. */
+  /** The content of the dialog; `close` closes it. */
   readonly children: (close: () => void) => ComponentChildren
 }) {
   const element = useRef<HTMLDialogElement>(null)

@@ -1,6 +1,6 @@
 /**
- * What stands in the fields of a form now, by their names. Handlers of a part know what was drawn last: a reader who types and
- * presses Enter within one frame is faster than that.
+ * Reads the fields of a form by their names, at the moment of the call. The state of a component is one frame old: if the reader
+ * types and presses Enter within that frame, it lacks the last letter.
  */
 export function fieldTexts(form: HTMLFormElement): (name: string) => string {
   const data = new FormData(form)

@@ -10,7 +10,7 @@ const findingTitles: Readonly<Record<UiFinding['kind'], string>> = {
   'unfit-store': 'The store does not keep its word',
 }
 
-/** What the reader must know first: that the page is stale, and findings. Screen readers say what is new. */
+/** A stale page, and findings: the reader must know them first. Screen readers say new ones. */
 export function Notices() {
   const { state } = usePageOn('status', 'findings')
   const { status, findings } = state

@@ -6,7 +6,7 @@ import type { PageState } from '../state/page-state.js'
 import type { Topic } from '../state/topics.js'
 import type { HistoryCache } from '../timeline/history-cache.js'
 
-/** What every part of the page can use. */
+/** The objects that every part of the page can use. */
 export interface Page {
   readonly state: PageState
   readonly api: Api
@@ -30,7 +30,7 @@ export function usePage(): Page {
 export function usePageOn(...topics: readonly Topic[]): Page {
   const page = usePage()
   const [, drawAgain] = useReducer((count: number, _: undefined) => count + 1, 0)
-  // Not after the next frame: what comes before that would be missed.
+  // `useEffect` runs after the next frame, and would miss the changes before it.
   useLayoutEffect(() => {
     const offs = topics.map((topic) => page.state.topics.on(topic, () => drawAgain(undefined)))
     return () => {

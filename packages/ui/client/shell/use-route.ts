@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks'
 import { type Route, routeOf } from '../route/route.js'
 
-/** What the address bar says, also when it changes. */
+/** The view in the address bar; the part is drawn again when it changes. */
 export function useRoute(): Route {
   const [hash, setHash] = useState(location.hash)
   useEffect(() => {

@@ -1,7 +1,7 @@
-/** What a part of the page can wait for. */
+/** The kinds of changes that a part of the page can listen to. */
 export type Topic = 'leases' | 'status' | 'recipes' | 'findings' | 'history'
 
-/** Tells the parts of the page what has changed. They draw at most once in each frame, however often they are told. */
+/** Notifies the parts of the page of changes. Each part is drawn at most once a frame, however many changes there are. */
 export class Topics {
   readonly #listeners = new Map<Topic, Set<() => void>>()
 

@@ -5,7 +5,7 @@ import type { PageClock } from '../time/page-clock.js'
 import { Backoff } from './backoff.js'
 import { EventParser } from './event-parser.js'
 
-/** What the page makes of the events. */
+/** The parts of the page that take the events. */
 export interface ConnectionListener {
   onEvent<K extends keyof ServerEvents>(event: K, data: ServerEvents[K]): void
   /** A new stream has begun: its list replaces all that came before. `serverDate` is by the clock of the server. */

@@ -32,7 +32,7 @@ export function ZoomChoice({ zoom, choose }: { readonly zoom: number; readonly c
   )
 }
 
-/** What the signs mean, and since when anything is known. */
+/** The meaning of the signs, and the beginning of the observation. */
 export function Legend({ range }: { readonly range: LaneRange }) {
   const { formats, history } = usePage()
   return (

@@ -90,7 +90,7 @@ export class HistoryCache {
     const names = this.#wanted.filter((name) => !this.#spans.has(name) || this.#dirty.has(name)).slice(0, mostNames)
     if (names.length === 0) return
     this.#isBusy = true
-    // What changes from here on may not be in the answer.
+    // The answer may lack later changes: they make a name dirty again.
     for (const name of names) this.#dirty.delete(name)
     this.#asked = new Set(names)
     void this.#request(names).finally(() => {

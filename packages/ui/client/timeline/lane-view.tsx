@@ -20,7 +20,7 @@ const markTexts: Readonly<Record<LaneMark['kind'], readonly [sign: string, text:
   unknown: ['?', 'ended, it is not known how'],
 }
 
-/** Who held one lease when, as a picture and as a sentence. */
+/** The holders of one lease, as a picture and as a sentence. */
 export function LaneView(lane: {
   readonly name: string
   readonly spans: readonly HistorySpan[] | undefined

@@ -1,6 +1,6 @@
 import type { HistorySpan, SpanEnd } from '../../src/protocol.js'
 
-/** What the lane shows: from when to when, and what of it the server saw. */
+/** The time that a lane shows, and the parts of it that the server observed. */
 export interface LaneRange {
   readonly from: number
   readonly to: number
@@ -117,7 +117,7 @@ function clip<T extends Stretch>(stretch: T, { from, to }: Stretch): T {
   return { ...stretch, from: Math.max(stretch.from, from), to: Math.min(stretch.to, to) }
 }
 
-/** What a lane says to those who do not see it: all grants of the range, also those that are too short to draw. */
+/** A lane in words, for screen readers: all grants of the range, also those that are too short to draw. */
 export interface LaneSummary {
   readonly holders: number
   readonly handOvers: number

@@ -7,7 +7,7 @@ export function useLaneRange(zoom: number): LaneRange {
   const { state, history } = usePageOn('history', 'status')
   const to = state.serverNow
   const observedSince = history.observedSince ?? state.hello?.observedSince ?? to
-  // What has happened since the page became stale is not known either.
+  // Nor is anything known since the page became stale.
   const unknown = state.status.kind === 'stale' ? [{ from: state.knownUntil, to }] : []
   return { from: to - zoom, to, observedSince, blind: [...history.blind, ...unknown] }
 }

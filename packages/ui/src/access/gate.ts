@@ -48,7 +48,7 @@ export class Gate {
     return { access: writable ? 'write' : 'read' }
   }
 
-  /** What a change of this user must have in `x-leasehold-change`. Another site cannot read it. */
+  /** The value of `x-leasehold-change` that a change of this user needs. Another site cannot read it. */
   changeTokenOf({ name = '' }: UiUser): string {
     return createHmac('sha256', this.#key).update(`leasehold ui change ${name}`).digest('base64url')
   }

@@ -11,7 +11,7 @@ import { RecentMap } from '@leasehold/core/store-kit'
 import type { UiFinding } from '../protocol.js'
 import { type OwnGrant, OwnGrants } from './own-grants.js'
 
-/** Of how many names the last token is remembered, also when the name is gone. */
+/** For how many names the last token is kept, also when the name is gone. */
 const MOST_NAMES = 100_000
 
 /** How many findings are shown: the last ones. */

@@ -4,7 +4,7 @@ import type { AcquiredMessage, LostMessage, ReleasedMessage } from '@leasehold/c
 import { RecentMap } from '@leasehold/core/store-kit'
 import type { SpanEnd } from '../protocol.js'
 
-/** Of how many grants of this process that have ended it is remembered how. */
+/** For how many ended grants of this process the kind of their end is kept. */
 const MOST_ENDS = 1_000
 
 /** A grant that a lease of this process has now. */

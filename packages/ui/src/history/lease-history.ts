@@ -27,8 +27,8 @@ interface NameHistory {
 }
 
 /**
- * Who held which lease, as far as the server saw it, for `historyFor` milliseconds. A grant that began and ended between two
- * looks is not in it, and an end lies between two looks. It is certain that the grants of its spans existed, in this order.
+ * The holders of each lease in the last `historyFor` milliseconds, as the server saw them. It lacks grants that began and ended
+ * between two looks. A grant that ended did so at some time between two looks. It is certain that the grants of its spans existed, in this order.
  * If the next grant is there at the next look, the kind of the end is not certain: `expired`, if the time left that was seen last
  * was over; otherwise `released`, although an operator may have broken the grant in between.
  *

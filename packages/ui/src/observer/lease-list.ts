@@ -7,7 +7,7 @@ import { Countdown, endless, isShownSame, rowOf } from './lease-row.js'
 /** How many names an event has at most. */
 const MOST_IN_EVENT = 500
 
-/** Of how many names that are gone the list remembers when. A reader who is further behind gets the whole list again. */
+/** How many deleted names the list keeps for readers that are behind. One that is further behind gets the whole list again. */
 const MOST_GONE = 10_000
 
 /** For how long an event that was made for one reader is good for others, in milliseconds: it has the time left in it. */
@@ -159,7 +159,7 @@ export class LeaseList {
     return entry
   }
 
-  /** Whether the pages have to be told of the time that is left. */
+  /** Updates the countdown of a row. Returns whether the pages need the new time left. */
   #countDown(
     entry: Entry,
     record: LeaseRecord,

@@ -21,10 +21,10 @@ export function rowOf(record: LeaseRecord, firstSeen: number, recipe: RowRecipe 
   }
 }
 
-/** What a page cannot work out by itself. A heartbeat changes the time left and the renewals only. */
+/** The fields that a page cannot work out by itself. A heartbeat changes only the time left and the renewals. */
 const shownFields = ['state', 'owner', 'token', 'ttl', 'since', 'isSeen', 'waiters'] as const
 
-/** Whether a page need not be told of the second row, if it has the first one. */
+/** Whether a page that has the first row does not need the second one. */
 export function isShownSame(before: LeaseRow, row: LeaseRow): boolean {
   if (before.recipe?.kind !== row.recipe?.kind || before.recipe?.name !== row.recipe?.name) return false
   return shownFields.every((field) => before[field] === row[field])
@@ -45,12 +45,12 @@ export class Countdown {
     this.#at = at
   }
 
-  /** What the pages show. */
+  /** The time left that the pages show. */
   shownAt(now: number): number {
     return Math.max(0, this.#left - (now - this.#at))
   }
 
-  /** Takes the time that is left. Returns whether the pages show one that is too far from it, and have to be told. */
+  /** Sets the time left, if the pages show a value that is too far from it. Returns whether it did: then they need the new one. */
   correct(left: number, ttl: number, now: number): boolean {
     const shown = this.shownAt(now)
     if (left === shown || Math.abs(left - shown) <= TOLERANCE * ttl) return false

@@ -50,7 +50,7 @@ const MOST_NAMES = 100_000
 /** How many records are taken at a time, so that others of the process get their turn. */
 const RECORDS_AT_A_TIME = 1_000
 
-/** Who is told of what the observer sees. */
+/** Hears of the changes that the observer sees. */
 export interface ObserverListener {
   /** Rows or views may have changed. */
   onChange(): void
@@ -148,7 +148,7 @@ export class StoreObserver {
     return isLocked(record) && remaining !== undefined ? { ...row, remaining: endless(remaining) } : row
   }
 
-  /** What must not be: another list whenever it changes. */
+  /** The findings: another list whenever they change. */
   get findings(): readonly UiFinding[] {
     return this.#findings.all
   }

@@ -31,7 +31,7 @@ export function metadataFacts(record: LeaseRecord | undefined): readonly unknown
   return facts
 }
 
-/** What another program has written may be nonsense: then it counts as nothing. */
+/** Another program may have written nonsense: it is ignored. */
 export function readable<T>(read: () => T): T | undefined {
   try {
     return read()

@@ -8,7 +8,7 @@ import { KeptViews } from './kept-views.js'
 import { scheduleView } from './schedule-view.js'
 import { semaphoreView } from './semaphore-view.js'
 
-/** What the records of one listing say about recipes. */
+/** The recipes that the records of one listing show. */
 export interface SeenRecipes {
   /** Each view, each list of views, and the whole are the same objects as after the last listing if they have not changed. */
   readonly views: RecipeViews

@@ -5,7 +5,7 @@ import { EventReader, type Shown } from './event-reader.js'
 import { eventBytes } from './event-text.js'
 import type { Outlet } from './ui-call.js'
 
-/** What the hub tells its readers of. */
+/** The state that the hub sends to its readers. */
 export interface HubSource {
   readonly list: LeaseList
   readonly isListed: boolean

@@ -2,13 +2,13 @@ import type { LeaseList, Position } from '../observer/lease-list.js'
 import type { RecipeViews } from '../protocol.js'
 import type { Outlet, OutletReader } from './ui-call.js'
 
-/** What all readers are shown. */
+/** The state that all readers see. */
 export interface Shown {
   readonly list: LeaseList
   /** Whether there is a list yet. */
   readonly isListed: boolean
   readonly views: RecipeViews | undefined
-  /** Grows with each freshness that is told. */
+  /** Grows with each event `freshness`. */
   readonly freshnessCount: number
   readonly findings: object
   freshnessBytes(): Uint8Array

@@ -19,7 +19,7 @@ const LONGEST_TOKEN = 100
 
 type ActionOptions = Pick<CheckedUiOptions, 'prefix' | 'timeout' | 'clock'>
 
-/** What a reader asks of one lease or schedule. Each method rejects with a `Refusal`, or with a typed error of the store. */
+/** Reads and changes single leases and schedules for readers. Each method rejects with a `Refusal`, or with a typed error of the store. */
 export class LeaseActions {
   readonly #store: LeaseStore
   readonly #options: ActionOptions

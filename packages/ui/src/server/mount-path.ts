@@ -32,7 +32,7 @@ export function placeOf(
   return elsewhere
 }
 
-/** What stands after the path of the page: empty, or it begins with a slash. */
+/** The rest of a path after that of the page: empty, or it begins with a slash. */
 function below(path: string, full: string): string | undefined {
   if (!full.startsWith(path)) return undefined
   const rest = full.slice(path.length)

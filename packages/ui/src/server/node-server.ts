@@ -3,7 +3,7 @@ import { bodyOf } from '@leasehold/core/internal'
 import { placeOf } from './mount-path.js'
 import type { OpenStream, UiAnswer, UiCall } from './ui-call.js'
 
-/** What Express and Connect add to a request. */
+/** A request with the fields that Express and Connect add. */
 type MountedRequest = IncomingMessage & {
   readonly originalUrl?: unknown
   readonly baseUrl?: unknown

@@ -1,4 +1,4 @@
-/** What the page may load: its own files, and nothing from elsewhere. No script and no style stands in a document. */
+/** The page may load only its own files. A document may contain no script and no style. */
 const POLICY = [
   `default-src 'none'`,
   `script-src 'self'`,

@@ -83,7 +83,7 @@ describeChromium('who may see the page', () => {
       await page.row('orders/import').waitFor()
       await server.stop()
       await page.staleness.waitFor()
-      // What it saw last is still there.
+      // The page still shows the last list.
       expect(await page.row('orders/import').textContent()).toContain('ada')
       const next = createLease(store, 'orders/export', { owner: 'bob', heartbeatTimeout: 10_000 })
       await next.acquire()

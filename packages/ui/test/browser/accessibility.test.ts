@@ -112,7 +112,7 @@ async function tabThrough(page: LeasePage): Promise<{ missed: string[]; invisibl
   await page.reader.evaluate(`(() => {
     document.activeElement?.blur()
     const usable = 'a[href], button, input, select, textarea, summary, [role=button], [role=link], [tabindex]'
-    // Of a group of radio buttons, one has a place in the order. What comes later is not looked for.
+    // Radio buttons are left out: Tab reaches only one of a group. So are elements that are added later.
     globalThis.wanted = [...document.querySelectorAll(usable)].filter((each) => each.tabIndex >= 0 && each.type !== 'radio')
     globalThis.reached = new Set()
   })()`)

@@ -39,7 +39,7 @@ describeChromium('an operator at the page', () => {
       await page.reader.page.getByText('the import hangs <since noon>').first().waitFor()
     })
 
-    it('is told that it has changed, if another one was faster', async (test) => {
+    it('says that it has changed, if another reader was faster', async (test) => {
       const { expect } = test
       const { store, lease } = await heldLease(test, 'ada')
       const server = await UiServer.start(test, store)

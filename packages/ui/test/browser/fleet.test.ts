@@ -113,7 +113,7 @@ describeChromium('the page of a service whose processes end and are killed', () 
         `${title}: shows holders, a hand-over, a loss and the new holder`,
         async (test) => {
           const { service, outage } = await start(test)
-          // Of requests during the outage.
+          // During the outage, requests fail with this status.
           const page = await LeasePage.open(test, browser(), service.server, { expected: [/status of 503/] })
           const shown = async (name: string) => (await page.row(name).textContent()) ?? ''
           const holder = async (): Promise<string> => /ada|bob|cyd/.exec(await shown(FLEET.lease))?.[0] ?? ''
@@ -148,7 +148,7 @@ describeChromium('the page of a service whose processes end and are killed', () 
           await page.view('Leases')
           await outage.begin()
           await page.staleness.waitFor()
-          // What it saw last is still there.
+          // The page still shows the last list.
           await page.row(FLEET.election).waitFor()
           await outage.end()
           await page.staleness.waitFor({ state: 'hidden' })

@@ -98,7 +98,7 @@ describe('laneOf', () => {
     )
     const { pieces, summary } = drawn(spans)
     expect(pieces).toEqual(['free 10-20', 'many 20-29.9', 'free 29.9-100', 'blind 0-10'])
-    // What is said counts all of them.
+    // The summary counts each of them.
     expect(summary).toMatchObject({ holders: 50, handOvers: 49, losses: 0 })
   })
 })

@@ -13,8 +13,8 @@ interface AxeResults {
 }
 
 /**
- * What axe-core finds on the page as it is now, a text each. The browser evaluates its source by the protocol of its developer
- * tools: no policy of the page applies to that, so that the page keeps its own.
+ * Runs axe-core on the page, and returns a text for each fault. Its source is evaluated through the developer tools of the
+ * browser. The content security policy does not apply there, so the page keeps it.
  */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(axe)
