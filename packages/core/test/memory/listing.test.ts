@@ -62,6 +62,16 @@ describe('a listing', () => {
     expect(turns).toBeGreaterThanOrEqual(400)
   })
 
+  it('of few names takes no turn of the event loop: virtual time would pass meanwhile', async () => {
+    const store = await storeWith(100)
+    let turns = 0
+    setImmediate(() => {
+      turns += 1
+    })
+    expect(await namesOf(store)).toHaveLength(100)
+    expect(turns).toBe(0)
+  })
+
   it('rejects when the store is closed meanwhile', async () => {
     const store = await storeWith(10)
     const names = namesOf(store, '', async (listed) => {
