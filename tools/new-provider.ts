@@ -62,5 +62,5 @@ ${shown(folder)} is ready. Next:
   2. npx vitest run packages/${name}
   3. npm run docs:update, after a change of src/${name}-options.ts
   4. npm run api && npm run build && npm run sizes -- --update && npm run check
-docs/guide/writing-a-provider.md explains each step.`)
+docs/stores/writing-a-provider.md explains each step.`)
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { basename, join } from 'node:path'
+import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { brokenLinks } from '../docs/links.js'
 import { markdownFiles } from '../docs/markdown-files.js'
@@ -27,9 +27,11 @@ function namesIn(file: string, pattern: RegExp): string[] {
   return [...new Set([...readFileSync(join(root, file), 'utf8').matchAll(pattern)].map(([, name = '']) => name))].sort()
 }
 
-it.each(['README.md', 'docs/README.md'])('%s links every guide', (page) => {
-  const guides = filesBelow(join(root, 'docs/guide'), '.md').map((file) => basename(file))
-  expect(namesIn(page, /\]\((?:docs\/)?guide\/([\w-]+\.md)[)#]/g)).toEqual(guides)
+it('docs/README.md, from which the site takes its navigation, lists every page once', () => {
+  const all = filesBelow(join(root, 'docs'), '.md').map((file) => relative(join(root, 'docs'), file))
+  const listed = [...readFileSync(join(root, 'docs/README.md'), 'utf8').matchAll(/^- \[.+\]\((.+\.md)\)/gm)]
+  const entrances = ['README.md', 'index.md']
+  expect(listed.map(([, target]) => target).sort()).toEqual(all.filter((page) => !entrances.includes(page)).sort())
 })
 
 it('the README of the repository lists every package', () => {
@@ -41,7 +43,7 @@ it('the README of the repository lists every package', () => {
 const withStores = packages().filter(({ id, folder }) => id !== 'recipes' && existsSync(join(folder, 'reference.conf')))
 
 it.each(withStores.filter(({ id }) => id !== 'core'))('$id has a guide, which links its README', ({ id }) => {
-  expect(namesIn(`docs/guide/${id}.md`, /\.\.\/\.\.\/packages\/([\w-]+)\/README\.md/g)).toContain(id)
+  expect(namesIn(`docs/stores/${id}.md`, /\.\.\/\.\.\/packages\/([\w-]+)\/README\.md/g)).toContain(id)
 })
 
 it('the table of stores in the settings lists core and every provider, and no other package', () => {

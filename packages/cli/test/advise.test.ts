@@ -82,7 +82,7 @@ describe('leasehold advise', () => {
   })
 
   it('has the output that the guide shows', async () => {
-    const guide = readFileSync(new URL('../../../docs/guide/cli.md', import.meta.url), 'utf8')
+    const guide = readFileSync(new URL('../../../docs/reference/cli.md', import.meta.url), 'utf8')
     const [, line = '', shown] = /```\n\$ leasehold (advise .*)\n([^`]*)```/.exec(guide) ?? []
     expect((await new TestTerminal().run(line)).output).toBe(shown)
   })

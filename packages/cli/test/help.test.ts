@@ -57,7 +57,7 @@ describe('exit codes', () => {
   })
 
   it('are in the guide', () => {
-    const guide = readFileSync(new URL('../../../docs/guide/cli.md', import.meta.url), 'utf8')
+    const guide = readFileSync(new URL('../../../docs/reference/cli.md', import.meta.url), 'utf8')
     for (const [name, code] of Object.entries(exitCodes)) {
       expect(guide).toContain(`| ${code} | ${exitCodeTexts[name as keyof typeof exitCodes]}`)
     }

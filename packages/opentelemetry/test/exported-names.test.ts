@@ -105,8 +105,8 @@ describe('the files for Prometheus and Grafana', () => {
   })
 
   it('have a paragraph of the guide for each alert', () => {
-    const guide = readFileSync(new URL('../../../docs/guide/operating.md', import.meta.url), 'utf8')
-    const page = 'https://github.com/leasehold/leasehold/blob/main/docs/guide/operating.md'
+    const guide = readFileSync(new URL('../../../docs/operating/index.md', import.meta.url), 'utf8')
+    const page = 'https://github.com/leasehold/leasehold/blob/main/docs/operating/index.md'
     const alerts = alertNames(rules)
     expect(alerts.length).toBeGreaterThanOrEqual(10)
     for (const alert of alerts) {

@@ -68,7 +68,7 @@ const results = measureCurves()
 const { moments } = churn(600, PARTITIONS, 1)
 const isModelKept = printModel(results)
 if (process.argv.includes('--write')) {
-  const file = new URL('../../../docs/guide/partitions.svg', import.meta.url)
+  const file = new URL('../../../docs/recipes/partitions.svg', import.meta.url)
   writeFileSync(file, toSvg('Rebalancing 10,000 partitions between 1 to 200 workers', toCharts(results, moments)))
 }
 process.exitCode = (await measureWorkers()) && isModelKept ? 0 : 1

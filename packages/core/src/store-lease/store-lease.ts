@@ -75,7 +75,7 @@ export function isPlainStoreLease(lease: Lease): lease is StoreLease & WithStore
 
 /**
  * A lease over a `LeaseStore`, kept alive by heartbeats. The holder's validity ends on its own clock before anyone else can
- * be granted the name: https://github.com/leasehold/leasehold/blob/main/docs/guide/guarantees.md
+ * be granted the name: https://github.com/leasehold/leasehold/blob/main/docs/internals/guarantees.md
  */
 export class StoreLease extends Lease {
   readonly #store: LeaseStore

@@ -35,7 +35,7 @@ describePromtool('the rules', () => {
   })
 
   it('also work with the names that the Collector gives, by the command of the guide', async () => {
-    const guide = readFileSync(new URL('../../../../docs/guide/operating.md', import.meta.url), 'utf8')
+    const guide = readFileSync(new URL('../../../../docs/operating/index.md', import.meta.url), 'utf8')
     const command =
       /<!-- suffixes -->\n```sh\n(?<command>[^`]+)```/.exec(guide)?.groups?.command ?? 'there is no such command'
     const copies = temporaryFolder()
