@@ -107,10 +107,13 @@ function overflow(page: LeasePage): Promise<number> {
   return page.reader.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth')
 }
 
-/** Presses Tab until the focus has been everywhere. */
+/** Presses Tab, from the beginning of the page, until the focus comes round to where it began. */
 async function tabThrough(page: LeasePage): Promise<{ missed: string[]; invisible: string[] }> {
   await page.reader.evaluate(`(() => {
-    document.activeElement?.blur()
+    // To end the focus leaves the place from which Tab goes on where it was. To focus the body puts it at the beginning.
+    document.body.tabIndex = -1
+    document.body.focus()
+    document.body.removeAttribute('tabindex')
     const usable = 'a[href], button, input, select, textarea, summary, [role=button], [role=link], [tabindex]'
     // Radio buttons are left out: Tab reaches only one of a group. So are elements that are added later.
     globalThis.wanted = [...document.querySelectorAll(usable)].filter((each) => each.tabIndex >= 0 && each.type !== 'radio')
@@ -123,14 +126,15 @@ async function tabThrough(page: LeasePage): Promise<{ missed: string[]; invisibl
       const focused = document.activeElement
       // After the last element comes the window of the browser, and then the first one.
       if (focused === document.body) return ''
-      if (reached.has(focused)) return 'known'
+      const [first] = reached
+      if (focused === first) return 'first'
       reached.add(focused)
       const { outlineStyle, outlineWidth, boxShadow } = getComputedStyle(focused)
       const box = focused.getBoundingClientRect()
       if (box.bottom < 1 || box.top > innerHeight || box.width < 1) return 'not in view: ' + focused.outerHTML.slice(0, 200)
       return (outlineStyle === 'none' || outlineWidth === '0px') && boxShadow === 'none' ? 'no mark: ' + focused.outerHTML.slice(0, 200) : ''
     })()`)
-    if (seen === 'known') break
+    if (seen === 'first') break
     if (seen !== '') invisible.push(seen)
   }
   const missed = await page.reader.evaluate<string[]>(`wanted
