@@ -91,6 +91,9 @@ export function recordingText(
 }
 
 /** Without the settings from which heartbeats are planned: each planned heartbeat is in the entries. */
-function plainRules({ plannedTimes: _, ...rules }: LeaseRules): Omit<LeaseRules, 'plannedTimes'> {
-  return rules
+function plainRules(rules: LeaseRules): Omit<LeaseRules, 'plannedTimes'> {
+  const { name, owner, kind, ttl, heartbeatInterval, operationTimeout, maxHold, fenceReserve } = rules
+  const { manual, exact, watched, ordered, observed } = rules
+  const durations = { ttl, heartbeatInterval, operationTimeout, maxHold, fenceReserve }
+  return { name, owner, kind, ...durations, manual, exact, watched, ordered, observed }
 }

@@ -2,6 +2,7 @@ import { createLease, LeaseSettings, type LeaseStore, MemoryLeaseStore, readLeas
 import { acknowledgeTime } from '@leasehold/core/internal'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { rulesOf } from '../../core/src/engine/lease-rules.js'
+import { traitsOf } from '../../core/src/engine/store-traits.js'
 import { silentLogger } from '../../core/test/support/held-lease.js'
 import { createDeadlineMemory, Deadlines } from '../src/deadlines.js'
 import { SelfFence } from '../src/self-fence.js'
@@ -89,7 +90,7 @@ describe('a loss under a self-fence', () => {
 describe('the deadline of a grant whose loss is reported', () => {
   function setUpFence() {
     const settings = new LeaseSettings({ name: 'job', selfFence: 'kill' })
-    const rules = rulesOf(settings, new MemoryLeaseStore())
+    const rules = rulesOf(settings, traitsOf(new MemoryLeaseStore()))
     const time = { bootOffset: undefined, now: () => 0, fromSystem: (instant: number) => instant }
     const deadlines = new Deadlines(createDeadlineMemory(), time)
     const keeper = { deadlines, start: () => undefined, add: () => deadlines.add() }

@@ -102,9 +102,9 @@ export abstract class EngineContext implements EventContext {
   protected readonly environment: EngineEnvironment
 
   constructor(settings: LeaseSettings, store: LeaseStore, environment: EngineEnvironment) {
-    this.rules = rulesOf(settings, store)
     const { clock, userClock = clock, random } = environment
     this.group = groupOf(store, userClock, random)
+    this.rules = rulesOf(settings, this.group.traits)
     this.settings = settings
     this.environment = environment
   }

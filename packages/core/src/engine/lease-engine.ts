@@ -30,6 +30,7 @@ import { watchForTurn, withdrawPlace } from './turn-watch.js'
 
 /** How many hand-overs are remembered: a late answer must not take the grant of the waiter back. */
 const MOST_PASSED = 8
+const nonePassed: readonly string[] = []
 
 /**
  * Runs the transition function of one lease on real parts: the clock's timer, the store's calls, the callers that
@@ -40,7 +41,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
   place = 0
   readonly #store: LeaseStore
   /** The grant ids of the waiters to which the lease was handed over last. */
-  #passed: readonly string[] = []
+  #passed: readonly string[] = nonePassed
   readonly #lease: GrantListener
   readonly #calls: StoreCaller
   readonly #callers = new SharedCallers<AcquireCaller>(this)
@@ -53,9 +54,11 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
   #stopGrantWatch: (() => void) | undefined
   #cleanup: GrantCleanup | undefined
   #kept: KeptGrant | undefined
-  /** Whether a refused attempt waits until a grant of our own late request is taken back. */
-  #isReclaiming = false
-  #hasReclaimed = false
+  /**
+   * A refused attempt first takes back a grant of our own late request; only once, because it may not help. `undefined`: not
+   * begun in this attempt.
+   */
+  #reclaim: 'under-way' | 'ended' | undefined
   /** Whether the attempt waits although the store has failed. */
   #isUnreachable = false
   /** Within how many milliseconds the timer will be brought up to date; `undefined` while that is not planned. */
@@ -65,7 +68,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     super(settings, store, environment)
     this.#store = store
     this.#lease = lease
-    this.#calls = new StoreCaller(this, store, this.group)
+    this.#calls = new StoreCaller(this, store)
     this.#guide = ObjectiveGuide.of(settings, store, this.group)
     if (this.#guide !== undefined) this.rules = this.#guide.rulesAt(environment.clock.now())
   }
@@ -291,7 +294,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     const adopted = this.#adopted
     this.#adopted = undefined
     if (this.#callers.isEmpty || this.#state.phase !== 'idle') return
-    this.#hasReclaimed = false
+    if (this.#reclaim === 'ended') this.#reclaim = undefined
     this.forgetHolder(adopted)
     this.environment.parent?.bind()
     this.#guide?.onClaim(this, this.#lease, this.environment.clock.now())
@@ -373,10 +376,10 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
 
   #onRefused(holder: LeaseRecord | undefined): void {
     this.#onReachable()
-    if (this.#isReclaiming) return
+    if (this.#reclaim === 'under-way') return
     this.noteHolder(holder)
-    if (holder !== undefined && !this.#hasReclaimed && this.#cleanup?.reclaim(holder) === true) {
-      void this.#reclaim()
+    if (holder !== undefined && this.#reclaim === undefined && this.#cleanup?.reclaim(holder) === true) {
+      void this.#takeBackOwn(this.#cleanup)
       return
     }
     // Refused by our own earlier grant, which is still being taken back: no other owner holds the name.
@@ -401,16 +404,15 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     this.#callers.giveUp(caller)
   }
 
-  /** Frees the grant of a late request of ours and asks again; only once in an attempt, because it may not help. */
-  async #reclaim(): Promise<void> {
-    this.#hasReclaimed = true
-    this.#isReclaiming = true
+  /** Frees the grant of a late request of ours and asks again. */
+  async #takeBackOwn(cleanup: GrantCleanup): Promise<void> {
+    this.#reclaim = 'under-way'
     try {
-      await this.#cleanup?.settle()
+      await cleanup.settle()
     } catch {
       // The next answer shows the result.
     }
-    this.#isReclaiming = false
+    this.#reclaim = 'ended'
     this.dispatch({ type: 'turn' })
   }
 

@@ -10,6 +10,7 @@ import { delayedUntil, type EngineState, LATE } from './engine-state.js'
 import type { LeaseRules } from './lease-rules.js'
 import { Outage } from './outage.js'
 import { RenewalBatch } from './renewal-batch.js'
+import { type StoreTraits, traitsOf } from './store-traits.js'
 
 /** How many leases are looked at in one turn of the event loop: more would hold it up. */
 const LARGEST_TURN = 512
@@ -47,6 +48,7 @@ interface DueMember extends GroupMember {
 /** The leases of one store and clock. They share timers, batches of heartbeats, and the notice that the store is closed. */
 export class LeaseGroup {
   readonly aborts = new AbortListeners()
+  readonly traits: StoreTraits
   readonly renewals: RenewalBatch | undefined
   readonly claims: Admission
   /** The outage that the waiting leases of the store report together. */
@@ -76,6 +78,7 @@ export class LeaseGroup {
     this.claims = new Admission(clock)
     this.#heartbeats = new Admission(clock)
     this.#closed = store.closed
+    this.traits = traitsOf(store)
     const { renewMany, kind } = store
     if (renewMany !== undefined) {
       this.renewals = new RenewalBatch({ renewMany: renewMany.bind(store), kind }, clock, this.#heartbeats)

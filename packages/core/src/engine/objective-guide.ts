@@ -10,6 +10,7 @@ import type { EngineEffect } from './engine-effect.js'
 import { type EngineState, type Held, heldIn } from './engine-state.js'
 import { type GrantListener, onGrant } from './grant-effect.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
+import type { StoreTraits } from './store-traits.js'
 
 /** The engine of a lease with an objective. */
 interface GuidedLease {
@@ -17,28 +18,35 @@ interface GuidedLease {
   readonly now: number
 }
 
+/** What the leases of a store know together. */
+interface Experienced {
+  readonly plans: StorePlans
+  readonly traits: StoreTraits
+}
+
 /** Guides a lease with an objective: learns from its heartbeats, and says by which rules it goes on. */
 export class ObjectiveGuide {
   readonly #settings: LeaseSettings
-  readonly #store: LeaseStore
+  readonly #traits: StoreTraits
   readonly #planner: ObjectivePlanner
   readonly #learner: HeartbeatLearner
   #advice: DurationAdvice | undefined
 
   /** The guide of a lease, if its settings have an objective. */
-  static of(
-    settings: LeaseSettings,
-    store: LeaseStore,
-    group: { readonly plans: StorePlans },
-  ): ObjectiveGuide | undefined {
+  static of(settings: LeaseSettings, store: LeaseStore, group: Experienced): ObjectiveGuide | undefined {
     const { objective } = settings.timeouts
-    return objective === undefined ? undefined : new ObjectiveGuide(objective, settings, store, group.plans)
+    return objective === undefined ? undefined : new ObjectiveGuide(objective, settings, store, group)
   }
 
-  private constructor(objective: LeaseObjective, settings: LeaseSettings, store: LeaseStore, plans: StorePlans) {
+  private constructor(
+    objective: LeaseObjective,
+    settings: LeaseSettings,
+    store: LeaseStore,
+    { plans, traits }: Experienced,
+  ) {
     const isFenced = settings.selfFence !== undefined
     this.#settings = settings
-    this.#store = store
+    this.#traits = traits
     this.#learner = new HeartbeatLearner(plans.experience)
     this.#planner = plans.plannerOf({
       objective,
@@ -55,7 +63,7 @@ export class ObjectiveGuide {
   /** The rules for the next grant. */
   rulesAt(now: number): LeaseRules {
     this.#advice = this.#planner.adviceAt(now)
-    return rulesOf(this.#settings, this.#store, this.#advice)
+    return rulesOf(this.#settings, this.#traits, this.#advice)
   }
 
   /**
@@ -68,7 +76,7 @@ export class ObjectiveGuide {
     this.#advice = advice
     if (!isNews(before, advice)) return undefined
     const scale = Math.min(ttl / advice.heartbeatTimeout, 1)
-    return rulesOf(this.#settings, this.#store, {
+    return rulesOf(this.#settings, this.#traits, {
       heartbeatTimeout: ttl,
       heartbeatInterval: Math.max(Math.floor(advice.heartbeatInterval * scale), 1),
       operationTimeout: Math.max(Math.floor(advice.operationTimeout * scale), 1),

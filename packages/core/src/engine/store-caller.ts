@@ -11,6 +11,7 @@ import { answerOf, failureOf } from './store-answers.js'
 /** The engine that asked for a call. */
 export interface AnswerListener {
   readonly rules: LeaseRules
+  readonly group: Pick<LeaseGroup, 'claims'>
   onAnswer(answer: AnswerEvent): void
 }
 
@@ -18,15 +19,13 @@ export interface AnswerListener {
 export class StoreCaller {
   readonly #listener: AnswerListener
   readonly #store: LeaseStore
-  readonly #group: Pick<LeaseGroup, 'claims'>
   #underWay: AbortableCall | undefined
   /** The claim that counts as under way. */
   #claim: AbortableCall | undefined
 
-  constructor(listener: AnswerListener, store: LeaseStore, group: Pick<LeaseGroup, 'claims'>) {
+  constructor(listener: AnswerListener, store: LeaseStore) {
     this.#listener = listener
     this.#store = store
-    this.#group = group
   }
 
   /**
@@ -39,7 +38,7 @@ export class StoreCaller {
     if (request.method === 'acquire') {
       this.#endClaim(this.#claim)
       this.#claim = call
-      this.#group.claims.begin()
+      this.#listener.group.claims.begin()
     }
     this.#published(request, call, options).then(
       (answer) => this.#ended(call, answerOf(this.#listener.rules, op, request.method, answer)),
@@ -64,7 +63,7 @@ export class StoreCaller {
   #endClaim(call: AbortableCall | undefined): void {
     if (call === undefined || this.#claim !== call) return
     this.#claim = undefined
-    this.#group.claims.end(1)
+    this.#listener.group.claims.end(1)
   }
 
   #published(request: StoreRequest, call: StoreCall, options: AcquireOptions | undefined): Promise<unknown> {

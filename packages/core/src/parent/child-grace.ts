@@ -1,6 +1,7 @@
 import { detailsOf } from '../engine/failures.js'
 import { inGroupsOf } from '../engine/lease-group.js'
 import { type LeaseRules, rulesOf } from '../engine/lease-rules.js'
+import { traitsOf } from '../engine/store-traits.js'
 import { callWithin } from '../engine/timed-call.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
@@ -38,7 +39,7 @@ export function graceOf({ grantId, metadata }: LeaseRecord): number | undefined 
 export function forChildren(store: LeaseStore, settings: LeaseSettings, clock: Clock): LeaseStore {
   const { childGrace: grace } = settings
   if (grace === undefined) return store
-  const rules = rulesOf(settings, store)
+  const rules = rulesOf(settings, traitsOf(store))
   checkGrace(store, rules, grace)
   const lingering = new LingeringRelease(store, rules, grace, clock)
   const view = viewOf(store, {

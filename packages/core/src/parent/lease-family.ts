@@ -1,5 +1,6 @@
 import type { EngineEnvironment, EngineParent } from '../engine/event-context.js'
 import { rulesOf } from '../engine/lease-rules.js'
+import { traitsOf } from '../engine/store-traits.js'
 import type { LeaseSettings } from '../settings/lease-settings.js'
 import type { Grant } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
@@ -34,7 +35,7 @@ export class LeaseFamily extends ParentHere<HeldGrant> implements ParentView {
     const { store, lease } = host
     const { settings } = lease
     const { clock, random } = environment
-    const seat = { settings, rules: rulesOf(settings, store), clock, random }
+    const seat = { settings, rules: rulesOf(settings, traitsOf(store)), clock, random }
     this.#link = new ParentLink(parent, store, seat, asChild(host))
   }
 

@@ -1,6 +1,7 @@
 import { detailsOf } from '../engine/failures.js'
 import { type LeaseRules, rulesOf } from '../engine/lease-rules.js'
 import { retryPause } from '../engine/pauses.js'
+import { traitsOf } from '../engine/store-traits.js'
 import { callWithin } from '../engine/timed-call.js'
 import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { checkLeaseName, checkOwner } from '../store/lease-name.js'
@@ -58,7 +59,7 @@ class WatchedParent implements ParentView {
     this.#store = store
     this.#owner = owner
     this.#seat = seat
-    this.#rules = rulesOf({ ...seat.settings, name }, store)
+    this.#rules = rulesOf({ ...seat.settings, name }, traitsOf(store))
   }
 
   includes(store: object, name: string): boolean {

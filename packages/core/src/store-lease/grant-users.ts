@@ -94,16 +94,14 @@ export class GrantUsers {
     for (const callback of callbacks) work.push(readGuarded(() => callback(lost), report))
     const pending = work.filter(isThenable)
     const ended = pending.length === 0 ? undefined : Promise.allSettled(pending).then(() => {})
-    if (ended !== undefined) this.#count(ended)
+    if (ended !== undefined) {
+      this.#overdue += 1
+      void ended.then(() => {
+        this.#overdue -= 1
+      })
+    }
     if (losing !== undefined) void (ended ?? Promise.resolve()).then(() => losing.resolve())
     return ended
-  }
-
-  #count(work: Promise<void>): void {
-    this.#overdue += 1
-    void work.then(() => {
-      this.#overdue -= 1
-    })
   }
 }
 

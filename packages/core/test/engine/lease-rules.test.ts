@@ -1,6 +1,7 @@
 import { LeaseSettings, TimeoutSettings } from '@leasehold/core'
 import { describe, expect, it } from 'vitest'
 import { rulesOf } from '../../src/engine/lease-rules.js'
+import { traitsOf } from '../../src/engine/store-traits.js'
 import { validityOf } from '../../src/time/validity.js'
 import { ScriptedStore } from '../support/scripted-store.js'
 
@@ -21,11 +22,16 @@ describe('the rules of a lease', () => {
       manual: false,
       exact: false,
     }
-    expect(rulesOf(settings, store)).toMatchObject({ ...told, watched: false, ordered: false })
-    expect(rulesOf(settings, store).plannedTimes).toBe(settings.timeouts)
+    expect(rulesOf(settings, traitsOf(store))).toMatchObject({ ...told, watched: false, ordered: false })
+    expect(rulesOf(settings, traitsOf(store)).plannedTimes).toBe(settings.timeouts)
     const limits = { ...store.limits, ordered: true }
     const watched = Object.assign(store, { kind: undefined, limits, watch: () => [] })
-    expect(rulesOf(settings, watched as never)).toMatchObject({ ...told, kind: 'custom', watched: true, ordered: true })
+    expect(rulesOf(settings, traitsOf(watched as never))).toMatchObject({
+      ...told,
+      kind: 'custom',
+      watched: true,
+      ordered: true,
+    })
   })
 
   it.each([
@@ -37,7 +43,7 @@ describe('the rules of a lease', () => {
   ])('end the validity of a self-fenced lease of $ttl ms earlier by $reserve ms', ({ ttl, reserve }) => {
     const timeouts = new TimeoutSettings({ heartbeatTimeout: ttl })
     const settings = new LeaseSettings({ name: 'job', timeouts, selfFence: 'kill' })
-    const rules = rulesOf(settings, new ScriptedStore())
+    const rules = rulesOf(settings, traitsOf(new ScriptedStore()))
     expect(rules.fenceReserve).toBe(reserve)
     // A strategy plans from the ttl whose validity that is.
     expect(validityOf(rules.plannedTimes.heartbeatTimeout)).toBeCloseTo(validityOf(ttl) - reserve, 6)

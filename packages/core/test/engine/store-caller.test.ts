@@ -17,7 +17,7 @@ function setUp<T extends LeaseStore>(store: T) {
   const answers: AnswerEvent[] = []
   const onAnswer = (answer: AnswerEvent): unknown => answers.push(answer)
   const claims = new Admission(clock)
-  const caller = new StoreCaller({ rules, onAnswer }, store, { claims })
+  const caller = new StoreCaller({ rules, group: { claims }, onAnswer }, store)
   return { clock, store, answers, caller, claims }
 }
 

@@ -27,7 +27,7 @@ export const objectiveMutants: readonly Mutant[] = [
         file: guide,
         find: '    lease.rules = this.rulesAt(now)\n',
         replace:
-          '    lease.rules = this.rulesAt(now)\n    queueMicrotask(() => void (lease.rules = { ...lease.rules, ttl: this.#settings.timeouts.heartbeatTimeout }))\n',
+          '    lease.rules = this.rulesAt(now)\n    queueMicrotask(() => void (lease.rules = rulesOf(this.#settings, this.#traits)))\n',
       },
       {
         file: 'engine/from-held.ts',
