@@ -32,7 +32,7 @@ export class StoreOutage {
   begin(cause: unknown): void {
     if (this.#since !== undefined) return
     this.#since = this.#clock.now()
-    this.#outage.begin()
+    this.#outage.begin(this)
     this.#emit('unreachable', { cause })
   }
 
@@ -49,7 +49,7 @@ export class StoreOutage {
   onAnswer(): void {
     if (this.#since === undefined) return
     this.#since = undefined
-    this.#outage.end()
+    this.#outage.end(this)
     if (this.#isLogged) this.#log('the store has answered again')
     this.#isLogged = false
     this.#emit('reachable')

@@ -59,8 +59,6 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
    * begun in this attempt.
    */
   #reclaim: 'under-way' | 'ended' | undefined
-  /** Whether the attempt waits although the store has failed. */
-  #isUnreachable = false
   /** Within how many milliseconds the timer will be brought up to date; `undefined` while that is not planned. */
   #toBeArmed: number | undefined
 
@@ -181,7 +179,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     else if (after === 'idle' && before !== 'idle' && !this.#callers.isEmpty) this.#begin()
     if (this.isQuiet) {
       this.#engage(false)
-      this.#endOutage()
+      this.group.outage.end(this)
     }
   }
 
@@ -356,22 +354,14 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
   }
 
   #onUnreachable(error: unknown): void {
-    const begins = !this.#isUnreachable
-    this.#isUnreachable = true
-    if (begins) this.group.outage.begin()
+    const begins = this.group.outage.begin(this)
     const isLogged = this.group.outage.isDue(this.now)
     if (begins || isLogged) this.#lease[onGrant]({ type: 'unreachable', error, begins, isLogged })
   }
 
   #onReachable(): void {
-    if (this.#isUnreachable) this.#lease[onGrant]({ type: 'reachable', isLogged: this.#endOutage() })
-  }
-
-  /** Returns whether no other lease of the store waits for an answer. */
-  #endOutage(): boolean {
-    if (!this.#isUnreachable) return false
-    this.#isUnreachable = false
-    return this.group.outage.end()
+    const { outage } = this.group
+    if (outage.has(this)) this.#lease[onGrant]({ type: 'reachable', isLogged: outage.end(this) })
   }
 
   #onRefused(holder: LeaseRecord | undefined): void {

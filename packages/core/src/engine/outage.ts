@@ -8,11 +8,18 @@ const LONGEST_REPEAT = 600_000
 export class Outage {
   #logAt = Number.NEGATIVE_INFINITY
   #interval = FIRST_REPEAT
-  #failing = 0
+  /** The leases, or the recipe, that wait although the store has failed. */
+  readonly #failing = new Set<object>()
 
-  /** One more lease, or recipe, waits for the store. */
-  begin(): void {
-    this.#failing += 1
+  /** A lease, or a recipe, waits for the store. Returns whether it did not before. */
+  begin(waiter: object): boolean {
+    const before = this.#failing.size
+    return this.#failing.add(waiter).size > before
+  }
+
+  /** Whether this lease, or recipe, waits for the store. */
+  has(waiter: object): boolean {
+    return this.#failing.has(waiter)
   }
 
   /** Whether a failure at this instant is to be logged. */
@@ -24,9 +31,8 @@ export class Outage {
   }
 
   /** One of them waits no more. Returns whether it was the last: then the outage is over. */
-  end(): boolean {
-    this.#failing -= 1
-    if (this.#failing > 0) return false
+  end(waiter: object): boolean {
+    if (!this.#failing.delete(waiter) || this.#failing.size > 0) return false
     this.#logAt = Number.NEGATIVE_INFINITY
     this.#interval = FIRST_REPEAT
     return true

@@ -324,12 +324,12 @@ export class StoreObserver {
     this.#error = undefined
     if (this.#failures === 0) return
     this.#failures = 0
-    if (this.#outage.end()) logSafely(this.#options.logger, 'info', 'LeaseUi: the store was listed again')
+    if (this.#outage.end(this)) logSafely(this.#options.logger, 'info', 'LeaseUi: the store was listed again')
   }
 
   #onFailed(error: unknown): void {
     const { logger, clock } = this.#options
-    if (this.#failures === 0) this.#outage.begin()
+    if (this.#failures === 0) this.#outage.begin(this)
     this.#failures += 1
     this.#history.onBlind()
     this.#findings.onError(error, this.wall())
