@@ -56,7 +56,7 @@ const long = [
   'packages/recorder/test/stack.test.ts',
   'packages/ui/test/browser/**/*.test.ts',
   'testing/simulator/test/*.test.ts',
-  'examples/{accounts,agents,chat-room,cron,failover,fastify,hocon,http,jobs,nestjs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing,ui}/test/**/*.test.ts',
+  'examples/{accounts,agents,chat-room,cron,failover,fastify,getting-started,hocon,http,jobs,nestjs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing,ui}/test/**/*.test.ts',
   'tools/test/published/*.test.ts',
   'tools/test/time-lint.test.ts',
 ]
