@@ -2,23 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { leaseGuarded } from '@leasehold/actor'
-import {
-  breakLease,
-  createLease,
-  LeaseLostError,
-  LeaseProvider,
-  type LeaseStore,
-  listLeases,
-  MemoryLeaseStore,
-  readLease,
-} from '@leasehold/core'
+import { breakLease, createLease, LeaseLostError, LeaseProvider, type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
 import { LocalLeaseStore, localLease } from '@leasehold/local'
-import { createActor, fromCallback, waitFor } from 'xstate'
 import { importAsLeader } from './hierarchy.js'
 import { reportOnce } from './once.js'
 import { readMailbox } from './one-at-a-time.js'
 import { keepSession, preempt } from './renewal.js'
+import { whoHoldsIt } from './who-holds-it.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-getting-started-'))
 
@@ -73,18 +63,9 @@ async function leaveMetadata(store: LeaseStore): Promise<void> {
 async function inspect(store: LeaseStore): Promise<void> {
   const held = createLease(store, 'import', { owner: 'anna' })
   await held.acquire()
-  // #region inspect
-  const lease = createLease(store, 'import')
-  const holder = await lease.holder()
+  const holder = await createLease(store, 'import').holder()
   console.log(`held by ${holder?.owner}`)
-
-  const record = await readLease(store, 'import')
-  console.log(`import: ${record?.state}`)
-  for await (const { name, state } of listLeases(store, 'imp')) console.log(`listed: ${name}, ${state}`)
-
-  const { remaining } = await breakLease(store, 'import', { period: 0 })
-  console.log(`free in ${remaining} ms`)
-  // #endregion inspect
+  await whoHoldsIt(store)
   await held.close()
 }
 
@@ -121,26 +102,6 @@ async function loseIt(store: LocalLeaseStore): Promise<void> {
   // #endregion lose
 }
 
-async function guardAnActor(store: LeaseStore): Promise<void> {
-  // #region actor
-  const printer = fromCallback<{ type: 'print'; text: string }>(({ receive }) => {
-    receive(({ text }) => console.log(text))
-  })
-  const actor = createActor(
-    leaseGuarded(printer, {
-      lease: createLease(store, 'printer'),
-      retryInterval: 5_000,
-      wait: Number.POSITIVE_INFINITY,
-    }),
-  )
-  actor.subscribe({ error: (error) => console.error(error) })
-  actor.start()
-  actor.send({ type: 'print', text: 'printed by the holder' })
-  await waitFor(actor, (snapshot) => snapshot.matches('active') && snapshot.context.stashed === 0)
-  actor.stop()
-  // #endregion actor
-}
-
 async function byConfiguration(): Promise<void> {
   // #region provider
   const config = {
@@ -168,7 +129,6 @@ const awake = setInterval(() => {}, 1_000)
 await keepSession(new MemoryLeaseStore())
 await preempt(new MemoryLeaseStore())
 clearInterval(awake)
-await guardAnActor(new MemoryLeaseStore())
 await byConfiguration()
 console.log(await importAsLeader(store, 'orders', async () => {}))
 for (const by of ['first', 'second'])

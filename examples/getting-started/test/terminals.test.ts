@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url'
 import { eventually, temporaryFolder } from '@leasehold/testing'
 import { expect, it, onTestFinished } from 'vitest'
 
-const leader = fileURLToPath(new URL('../src/leader.ts', import.meta.url))
 const tsx = import.meta.resolve('tsx')
 
-/** The program of the page in a process of its own, as in one of the two terminals. */
-function terminal(folder: string) {
-  const options = ['--import', tsx, '--conditions', '@leasehold/source', leader]
+/** The program of a page in a process of its own, as in one of the two terminals. */
+function terminal(folder: string, program: string) {
+  const file = fileURLToPath(new URL(`../src/${program}`, import.meta.url))
+  const options = ['--import', tsx, '--conditions', '@leasehold/source', file]
   const child = spawn(process.execPath, options, { cwd: folder, timeout: 60_000 })
   onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
@@ -21,20 +21,27 @@ function terminal(folder: string) {
   }
 }
 
-it('one of two terminals leads; after a kill, and after Ctrl-C, another one does', { timeout: 90_000 }, async () => {
+it.each([
+  ['leader.ts', 'leads', 'works'],
+  ['guarded.ts', 'prints', "got 'hello'"],
+])('%s: one of two terminals works; after a kill, and after Ctrl-C, another one does', {
+  timeout: 90_000,
+}, async (program, begins, works) => {
   const folder = temporaryFolder()
-  const first = terminal(folder)
-  await first.shows('leads')
-  const second = terminal(folder)
+  const first = terminal(folder, program)
+  await first.shows(begins)
+  await first.shows(works)
+  const second = terminal(folder, program)
   await second.shows('waits for its turn')
-  expect(second.output()).not.toContain('leads')
+  expect(second.output()).not.toContain(begins)
   first.child.kill('SIGKILL')
-  await second.shows('leads')
+  await second.shows(begins)
+  await second.shows(works)
 
-  const third = terminal(folder)
+  const third = terminal(folder, program)
   await third.shows('waits for its turn')
   const ended = once(second.child, 'exit')
   second.child.kill('SIGINT')
   expect(await ended).toEqual([0, null])
-  await third.shows('leads')
+  await third.shows(begins)
 })
