@@ -1,4 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -28,4 +29,20 @@ it('the same worker runs on memory, and on local after one changed line; the env
     lines: ['@leasehold/local, ttl 45000 ms', ...rest],
     stderr: '',
   })
+})
+
+it('reads the file of the guide in the working directory', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'leasehold-hocon-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  const nightly = fileURLToPath(new URL('../src/nightly', import.meta.url))
+  cpSync(join(nightly, 'application.conf'), join(folder, 'application.conf'))
+  const options = ['--import', import.meta.resolve('tsx'), '--conditions', '@leasehold/source']
+  const { stdout, stderr } = spawnSync(process.execPath, [...options, join(nightly, 'report.ts')], {
+    cwd: folder,
+    encoding: 'utf8',
+    timeout: 60_000,
+    env: { ...process.env, JOBS_TTL: '45s' },
+  })
+  expect(stderr).toBe('')
+  expect(stdout).toMatch(/^writes the report, with (1|2|3|4)\d s left\n$/)
 })
