@@ -2,7 +2,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { breakLease, createLease, LeaseLostError, LeaseProvider, type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
+import {
+  breakLease,
+  createLease,
+  LeaseLostError,
+  LeaseProvider,
+  type LeaseStore,
+  MemoryLeaseStore,
+} from '@leasehold/core'
 import { LocalLeaseStore, localLease } from '@leasehold/local'
 import { importAsLeader } from './hierarchy.js'
 import { reportOnce } from './once.js'

@@ -24,24 +24,28 @@ function terminal(folder: string, program: string) {
 it.each([
   ['leader.ts', 'leads', 'works'],
   ['guarded.ts', 'prints', "got 'hello'"],
-])('%s: one of two terminals works; after a kill, and after Ctrl-C, another one does', {
-  timeout: 90_000,
-}, async (program, begins, works) => {
-  const folder = temporaryFolder()
-  const first = terminal(folder, program)
-  await first.shows(begins)
-  await first.shows(works)
-  const second = terminal(folder, program)
-  await second.shows('waits for its turn')
-  expect(second.output()).not.toContain(begins)
-  first.child.kill('SIGKILL')
-  await second.shows(begins)
-  await second.shows(works)
+])(
+  '%s: one of two terminals works; after a kill, and after Ctrl-C, another one does',
+  {
+    timeout: 90_000,
+  },
+  async (program, begins, works) => {
+    const folder = temporaryFolder()
+    const first = terminal(folder, program)
+    await first.shows(begins)
+    await first.shows(works)
+    const second = terminal(folder, program)
+    await second.shows('waits for its turn')
+    expect(second.output()).not.toContain(begins)
+    first.child.kill('SIGKILL')
+    await second.shows(begins)
+    await second.shows(works)
 
-  const third = terminal(folder, program)
-  await third.shows('waits for its turn')
-  const ended = once(second.child, 'exit')
-  second.child.kill('SIGINT')
-  expect(await ended).toEqual([0, null])
-  await third.shows(begins)
-})
+    const third = terminal(folder, program)
+    await third.shows('waits for its turn')
+    const ended = once(second.child, 'exit')
+    second.child.kill('SIGINT')
+    expect(await ended).toEqual([0, null])
+    await third.shows(begins)
+  },
+)
