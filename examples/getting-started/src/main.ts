@@ -12,8 +12,6 @@ import {
 } from '@leasehold/core'
 import { LocalLeaseStore, localLease } from '@leasehold/local'
 import { importAsLeader } from './hierarchy.js'
-import { reportOnce } from './once.js'
-import { readMailbox } from './one-at-a-time.js'
 import { keepSession, preempt } from './renewal.js'
 import { whoHoldsIt } from './who-holds-it.js'
 
@@ -138,8 +136,5 @@ await preempt(new MemoryLeaseStore())
 clearInterval(awake)
 await byConfiguration()
 console.log(await importAsLeader(store, 'orders', async () => {}))
-for (const by of ['first', 'second'])
-  console.log(`report: ${await reportOnce(store, '2026-11-22', async () => `by the ${by}`)}`)
 await store.close()
-await readMailbox(folder, async (_, token) => console.log(`read with a token of ${String(token).length} digits`))
 rmSync(folder, { recursive: true })

@@ -20,9 +20,6 @@ it('the snippets of the guide print these lines', () => {
     'urgent job: true',
     'by configuration: true',
     'imported',
-    'report: by the first',
-    'report: by the first',
-    'read with a token of 19 digits',
   ])
   expect(status).toBe(0)
 })
