@@ -2,15 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import {
-  breakLease,
-  createLease,
-  LeaseLostError,
-  LeaseProvider,
-  type LeaseStore,
-  MemoryLeaseStore,
-} from '@leasehold/core'
-import { LocalLeaseStore, localLease } from '@leasehold/local'
+import { breakLease, createLease, LeaseLostError, type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
+import { LocalLeaseStore } from '@leasehold/local'
 import { importAsLeader } from './hierarchy.js'
 import { keepSession, preempt } from './renewal.js'
 import { whoHoldsIt } from './who-holds-it.js'
@@ -107,20 +100,6 @@ async function loseIt(store: LocalLeaseStore): Promise<void> {
   // #endregion lose
 }
 
-async function byConfiguration(): Promise<void> {
-  // #region provider
-  const config = {
-    leasehold: {
-      lease: { 'lease-class': '@leasehold/local', folder, 'heartbeat-timeout': '60s' },
-      reports: { 'heartbeat-interval': '10s', 'max-hold': '1h' },
-    },
-  }
-  await using leases = new LeaseProvider(config, { '@leasehold/local': localLease })
-  const lease = await leases.getLease('nightly-report', 'leasehold.reports')
-  console.log(`by configuration: ${await lease.acquire()}`)
-  // #endregion provider
-}
-
 const store = new LocalLeaseStore({ folder })
 await acquireByHand(new MemoryLeaseStore())
 await waitForTheTurn(store)
@@ -134,7 +113,6 @@ const awake = setInterval(() => {}, 1_000)
 await keepSession(new MemoryLeaseStore())
 await preempt(new MemoryLeaseStore())
 clearInterval(awake)
-await byConfiguration()
 console.log(await importAsLeader(store, 'orders', async () => {}))
 await store.close()
 rmSync(folder, { recursive: true })

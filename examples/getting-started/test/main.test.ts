@@ -18,7 +18,6 @@ it('the snippets of the guide print these lines', () => {
     'session renewed: true',
     'nightly job: broken',
     'urgent job: true',
-    'by configuration: true',
     'imported',
   ])
   expect(status).toBe(0)

@@ -34,7 +34,7 @@ async function printedByTwo(test: Finishing, program: string, until?: { readonly
   return lines().map((line) => line.replace(/^process \d+:? /, '').replace(/, token \d+$/, ''))
 }
 
-describe.concurrent('the programs of the pages, in two processes', { timeout: 90_000 }, () => {
+describe('the programs of the pages, in two processes', { timeout: 90_000 }, () => {
   it('one at a time', async (test) => {
     const turn = ['reads the mailbox', 'has read the mailbox']
     expect(await printedByTwo(test, 'getting-started/src/mailbox.ts')).toEqual([...turn, ...turn])
@@ -53,6 +53,46 @@ describe.concurrent('the programs of the pages, in two processes', { timeout: 90
   it('three at a time', async (test) => {
     const files = ['a', 'b', 'c', 'd'].flatMap((name) => [`loads ${name}.zip`, `loads ${name}.zip`])
     expect((await printedByTwo(test, 'getting-started/src/at-most-three.ts')).sort()).toEqual(files)
+  })
+
+  it('a leader and its child', async (test) => {
+    const lines = await printedByTwo(test, 'getting-started/src/only-the-leader.ts')
+    expect(lines).toEqual(['imports, as the leader', 'imports, as the leader'])
+  })
+
+  it('a writer alone', async (test) => {
+    const lines = await printedByTwo(test, 'getting-started/src/price-list.ts')
+    expect(lines.sort()).toEqual(['reads the prices', 'reads the prices', 'writes the prices', 'writes the prices'])
+  })
+
+  it('two names at once', async (test) => {
+    const both = ['changes account/anna', 'changes account/berta']
+    expect(await printedByTwo(test, 'getting-started/src/two-accounts.ts')).toEqual([...both, ...both])
+  })
+
+  it('a list of jobs', async (test) => {
+    const lines = await printedByTwo(test, 'getting-started/src/invoices.ts')
+    expect(lines.sort()).toEqual(['sends anna', 'sends berta', 'sends carla', 'sends doris'])
+  })
+
+  it('a position for the next holder', async (test) => {
+    const lines = await printedByTwo(test, 'getting-started/src/import-lines.ts')
+    expect(lines).toEqual([0, 1, 2, 3, 4, 5].map((line) => `imports line ${line}`))
+  })
+
+  it('settings from an object', async (test) => {
+    const lines = await printedByTwo(test, 'getting-started/src/settings-object.ts')
+    expect(lines).toEqual(['writes the report', 'writes the report'])
+  })
+
+  it('navigator.locks', async (test) => {
+    const lines = await printedByTwo(test, 'web-locks/src/two-terminals.ts')
+    expect(lines.sort()).toEqual(['imports', 'imports', 'reads', 'reads'])
+  })
+
+  it('each partition in one process at a time', async (test) => {
+    const lines = await printedByTwo(test, 'getting-started/src/partitions.ts', { lines: 4 })
+    expect([...new Set(lines)].sort()).toEqual([0, 1, 2, 3].map((partition) => `reads partition ${partition}`))
   })
 
   for (const example of ['getting-started', 'node-cron']) {

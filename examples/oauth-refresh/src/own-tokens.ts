@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs'
-import type { ProviderClient, Tokens } from './provider-client.js'
+import type { ProviderClient } from './provider-client.js'
+import type { Tokens } from './shared-tokens.js'
 
 /** The mistake: every process reads the tokens from a place that all share, and refreshes them by itself. */
 export function createOwnTokens(file: string, provider: ProviderClient) {

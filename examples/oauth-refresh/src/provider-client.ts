@@ -1,11 +1,4 @@
-/** The tokens of a user, as the identity provider issues them. */
-export interface Tokens {
-  readonly accessToken: string
-  /** Can be used once. */
-  readonly refreshToken: string
-  /** For how long the access token is valid, in seconds. */
-  readonly expiresIn: number
-}
+import type { Tokens } from './shared-tokens.js'
 
 /** The calls of one process to the identity provider. Each has a time limit. */
 export function createProviderClient(address: string, client: string) {

@@ -1,10 +1,24 @@
 // #region tokens
 import type { LeaseStore } from '@leasehold/core'
 import { type Refreshing, SingleFlight } from '@leasehold/recipes'
-import type { ProviderClient, Tokens } from './provider-client.js'
+
+/** The tokens of a user, as the identity provider issues them. */
+export interface Tokens {
+  readonly accessToken: string
+  /** Can be used once. */
+  readonly refreshToken: string
+  /** For how long the access token is valid, in seconds. */
+  readonly expiresIn: number
+}
+
+/** Your client of the identity provider. Give each request a time limit. */
+export interface IdentityProvider {
+  signIn(): Promise<Tokens>
+  refresh(refreshToken: string): Promise<Tokens>
+}
 
 /** The tokens of users, shared by all processes over the store. One process refreshes them, and all get them. */
-export function createSharedTokens(store: LeaseStore, provider: ProviderClient) {
+export function createSharedTokens(store: LeaseStore, provider: IdentityProvider) {
   const flight = new SingleFlight(store, {
     name: 'tokens',
     heartbeatTimeout: 2_000,

@@ -1,6 +1,9 @@
 import { execFile } from 'node:child_process'
+import { symlinkSync } from 'node:fs'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { temporaryFolder } from '@leasehold/testing'
 import { describe, expect, it } from 'vitest'
 import { fromSource } from './support/thread-options.js'
 
@@ -18,6 +21,15 @@ describe.concurrent('a lease of a heartbeat thread', () => {
     expect(JSON.parse(stdout)).toEqual({ isGranted: true, isHeld: true, token: '1' })
   })
 })
+
+it('the program of the guide holds its lease while it blocks the event loop', async () => {
+  const folder = temporaryFolder()
+  // The thread looks for the provider from the working directory.
+  symlinkSync(fileURLToPath(new URL('../../../node_modules', import.meta.url)), join(folder, 'node_modules'))
+  const args = [...(fromSource.execArgv ?? []), fileURLToPath(new URL('readme/blocked.ts', import.meta.url))]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: folder, timeout: 60_000 })
+  expect(stdout).toMatch(/ still holds the lease: true\n$/)
+}, 70_000)
 
 describe.concurrent('a self-fenced lease of a heartbeat thread', () => {
   it('is kept while the process is blocked, and its loss ends a process that stays blocked', async () => {
