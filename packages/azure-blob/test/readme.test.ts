@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { AzureBlobLeaseStore, createAzureBlobLease } from '@leasehold/azure-blob'
+import { turnsOf } from '@leasehold/testing'
 import { afterAll, expect, it } from 'vitest'
 import { breakIdle, releaseUnchanged } from './readme/conditions.js'
 import { writeUnderLease } from './readme/own-blob.js'
@@ -13,6 +14,14 @@ import { ServiceProxy } from './support/service-proxy.js'
 
 const azurite = await Azurite.start()
 afterAll(() => azurite.stop())
+
+const firstLease = new URL('./readme/first-lease.mjs', import.meta.url)
+
+it('gives two processes with the first program of the guide their turns', async () => {
+  const outputs = await turnsOf(firstLease, { AZURE_STORAGE_CONNECTION_STRING: azurite.connectionString() })
+  expect(outputs.map((output) => output.replace(/\d+/, 'N'))).toEqual(Array(2).fill('my turn, token N\ndone\n'))
+  expect(new Set(outputs).size).toBe(2)
+})
 
 it('the example of the README writes under the lease and the guard', async () => {
   const container = azurite.container(`readme-${randomUUID()}`)

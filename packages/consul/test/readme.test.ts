@@ -1,9 +1,12 @@
+import { turnsOf } from '@leasehold/testing'
 import { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { reportOnce } from './readme/nightly-report.js'
 
-describeConsul('the example of the README', () => {
+const firstLease = new URL('./readme/first-lease.mjs', import.meta.url)
+
+describeConsul('the examples of the documents', () => {
   let server: ConsulServer
 
   beforeAll(async () => {
@@ -11,6 +14,12 @@ describeConsul('the example of the README', () => {
   })
 
   afterAll(() => server.stop())
+
+  it('gives two processes with the first program of the guide their turns', async () => {
+    const outputs = await turnsOf(firstLease, { CONSUL_URL: server.url })
+    expect(outputs.map((output) => output.replace(/\d+/, 'N'))).toEqual(Array(2).fill('my turn, token N\ndone\n'))
+    expect(new Set(outputs).size).toBe(2)
+  })
 
   it('writes under the lease and the guard', async () => {
     for (const report of ['first', 'second']) await reportOnce([server.url], async () => report)

@@ -1,8 +1,15 @@
 import { createLease, MemoryLeaseStore } from '@leasehold/core'
+import { runToEnd } from '@leasehold/testing'
 import { expect, it } from 'vitest'
 import { copyIdleLeases } from './readme/copy-leases.js'
 import { migrateOnce } from './readme/migration.js'
 import { openStore } from './readme/move.js'
+
+it('the first program of the guide gives two workers their turns, and ends', async () => {
+  const { code, lines, errors } = await runToEnd(new URL('./readme/first-lease.mjs', import.meta.url))
+  expect([code, errors]).toEqual([0, ''])
+  expect(lines).toEqual(["anna's turn, token 1", 'anna is done', "ben's turn, token 2", 'ben is done'])
+})
 
 it('the example of the README migrates once, and a second instance gets a message', async () => {
   const store = new MemoryLeaseStore()

@@ -1,11 +1,14 @@
 import { LeaseLostError } from '@leasehold/core'
 import { EtcdClient, EtcdGuard } from '@leasehold/etcd'
+import { turnsOf } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { rebuildOnce } from './readme/rebuild-index.js'
 import { withdraw } from './readme/transfer.js'
 import { warmUp } from './support/scene.js'
+
+const firstLease = new URL('./readme/first-lease.mjs', import.meta.url)
 
 describeEtcd('the examples of the documents', () => {
   let server: EtcdServer
@@ -18,6 +21,12 @@ describeEtcd('the examples of the documents', () => {
   afterAll(() => server.stop())
 
   const read = async (key: string) => (await server.ctl('get', key, '--print-value-only')).trimEnd()
+
+  it('gives two processes with the first program of the guide their turns', async () => {
+    const outputs = await turnsOf(firstLease, { ETCD_URL: server.url })
+    expect(outputs.map((output) => output.replace(/\d+/, 'N'))).toEqual(Array(2).fill('my turn, token N\ndone\n'))
+    expect(new Set(outputs).size).toBe(2)
+  })
 
   it('writes under the lease and the guard', async () => {
     await rebuildOnce([server.url], async () => 'first')

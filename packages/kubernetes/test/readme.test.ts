@@ -1,8 +1,22 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { temporaryFolder, turnsOf } from '@leasehold/testing'
 import { expect, it } from 'vitest'
 import { reportOnce } from './readme/report.js'
 import { configMaps, leases } from './support/api-server/test-api-server.js'
 import { kubeConfigFor } from './support/kube-config-for.js'
 import { startServer } from './support/open-store.js'
+
+const firstLease = new URL('./readme/first-lease.mjs', import.meta.url)
+
+it('gives two processes with the first program of the guide their turns', async () => {
+  const server = await startServer()
+  const KUBECONFIG = join(temporaryFolder(), 'config')
+  writeFileSync(KUBECONFIG, (await kubeConfigFor(server.port)).exportConfig())
+  const outputs = await turnsOf(firstLease, { KUBECONFIG })
+  expect(outputs.map((output) => output.replace(/\d+/, 'N'))).toEqual(Array(2).fill('my turn, token N\ndone\n'))
+  expect(new Set(outputs).size).toBe(2)
+})
 
 it('the example of the README writes under the lease and the guard', async () => {
   const server = await startServer()

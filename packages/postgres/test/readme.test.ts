@@ -1,5 +1,6 @@
 import { createLease, LeaseLostError, type StoreLease } from '@leasehold/core'
 import { migrate, PostgresLeaseStore } from '@leasehold/postgres'
+import { turnsOf } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { drizzle } from 'drizzle-orm/node-postgres'
@@ -16,6 +17,8 @@ import { payOut as payOutByDrizzle } from './readme/with-drizzle.js'
 import { payOut as payOutByKysely } from './readme/with-kysely.js'
 import { payOut as payOutByPostgresJs } from './readme/with-postgres-js.js'
 import { poolTo } from './support/pool-to.js'
+
+const firstLease = new URL('./readme/first-lease.mjs', import.meta.url)
 
 describePostgres('the examples of the documents', () => {
   let server: PostgresServer
@@ -35,6 +38,12 @@ describePostgres('the examples of the documents', () => {
     await sql.end()
     await pool.end()
     await server.stop()
+  })
+
+  it('gives two processes with the first program of the guide their turns', async () => {
+    const outputs = await turnsOf(firstLease, { DATABASE_URL: server.url })
+    expect(outputs.map((output) => output.replace(/\d+/, 'N'))).toEqual(Array(2).fill('my turn, token N\ndone\n'))
+    expect(new Set(outputs).size).toBe(2)
   })
 
   it('works under a lease', async () => {

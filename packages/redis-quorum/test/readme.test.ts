@@ -1,9 +1,20 @@
+import { turnsOf } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { RedisServer } from '@leasehold/testing/redis-server'
 import { expect, it } from 'vitest'
 import { closeBooks } from './readme/ledger.js'
 
-describeRedis('the example of the guide', () => {
+const firstLease = new URL('./readme/first-lease.mjs', import.meta.url)
+
+describeRedis('the examples of the guide', () => {
+  it('gives two processes with the first program their turns', async (test) => {
+    const servers = await Promise.all([RedisServer.start(), RedisServer.start(), RedisServer.start()])
+    test.onTestFinished(() => Promise.all(servers.map((server) => server.stop())).then(() => {}))
+    const outputs = await turnsOf(firstLease, { REDIS_URLS: servers.map(({ url }) => url).join() })
+    expect(outputs.map((output) => output.replace(/\d+/, 'N'))).toEqual(Array(2).fill('my turn, token N\ndone\n'))
+    expect(new Set(outputs).size).toBe(2)
+  })
+
   it('works under the lease, also with a dead server', async () => {
     const servers = await Promise.all([RedisServer.start(), RedisServer.start(), RedisServer.start()])
     try {

@@ -1,6 +1,7 @@
 import { LeaseLostError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { RedisGuard } from '@leasehold/redis'
+import { turnsOf } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
@@ -12,6 +13,8 @@ import { rebuildOnce } from './readme/rebuild-index.js'
 import { RedisSentinel } from './support/redis-sentinel.js'
 import { storedLease } from './support/stored-lease.js'
 
+const firstLease = new URL('./readme/first-lease.mjs', import.meta.url)
+
 describeRedis('the examples of the documents', () => {
   let server: RedisServer
 
@@ -20,6 +23,12 @@ describeRedis('the examples of the documents', () => {
   })
 
   afterAll(() => server.stop())
+
+  it('gives two processes with the first program of the guide their turns', async () => {
+    const outputs = await turnsOf(firstLease, { REDIS_URL: server.url })
+    expect(outputs.map((output) => output.replace(/\d+/, 'N'))).toEqual(Array(2).fill('my turn, token N\ndone\n'))
+    expect(new Set(outputs).size).toBe(2)
+  })
 
   it('writes under the lease and the guard', async () => {
     await rebuildOnce(server.url, async () => 'first')

@@ -1,0 +1,20 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { BlobServiceClient } from '@azure/storage-blob'
+import { AzureBlobLeaseStore } from '@leasehold/azure-blob'
+import { createLease, durations } from '@leasehold/core'
+
+const account = process.env.AZURE_STORAGE_CONNECTION_STRING ?? 'UseDevelopmentStorage=true'
+const container = BlobServiceClient.fromConnectionString(account).getContainerClient('leases')
+const store = new AzureBlobLeaseStore(container)
+const lease = createLease(store, 'mailbox', durations.leaderElection)
+
+await lease.run(
+  async ({ signal, fencingToken }) => {
+    console.log(`my turn, token ${fencingToken}`)
+    // Your work. Pass the signal on, and send the token with each write.
+    await sleep(3_000, undefined, { signal })
+    console.log('done')
+  },
+  { wait: 60_000 },
+)
+await store.close()

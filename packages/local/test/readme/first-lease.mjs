@@ -1,0 +1,17 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createLease, durations } from '@leasehold/core'
+import { LocalLeaseStore } from '@leasehold/local'
+
+const store = new LocalLeaseStore({ folder: process.env.LEASES ?? './leases' })
+const lease = createLease(store, 'mailbox', durations.leaderElection)
+
+await lease.run(
+  async ({ signal, fencingToken }) => {
+    console.log(`my turn, token ${fencingToken}`)
+    // Your work. Pass the signal on, and send the token with each write.
+    await sleep(3_000, undefined, { signal })
+    console.log('done')
+  },
+  { wait: 60_000 },
+)
+await store.close()

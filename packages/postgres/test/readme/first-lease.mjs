@@ -1,0 +1,21 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createLease, durations } from '@leasehold/core'
+import { migrate, PostgresLeaseStore } from '@leasehold/postgres'
+import { Pool } from 'pg'
+
+const pool = new Pool({ connectionString: process.env.DATABASE_URL ?? 'postgres://postgres:secret@localhost/postgres' })
+await migrate(pool) // creates the tables, the first time
+const store = new PostgresLeaseStore(pool)
+const lease = createLease(store, 'mailbox', durations.leaderElection)
+
+await lease.run(
+  async ({ signal, fencingToken }) => {
+    console.log(`my turn, token ${fencingToken}`)
+    // Your work. Pass the signal on, and send the token with each write.
+    await sleep(3_000, undefined, { signal })
+    console.log('done')
+  },
+  { wait: 60_000 },
+)
+await store.close()
+await pool.end()

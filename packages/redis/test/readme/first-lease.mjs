@@ -1,0 +1,19 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createLease, durations } from '@leasehold/core'
+import { RedisLeaseStore } from '@leasehold/redis'
+import { Redis } from 'ioredis'
+
+const redis = new Redis(process.env.REDIS_URL ?? 'redis://localhost:6379', { lazyConnect: true })
+const store = new RedisLeaseStore(redis)
+const lease = createLease(store, 'mailbox', durations.leaderElection)
+
+await lease.run(
+  async ({ signal, fencingToken }) => {
+    console.log(`my turn, token ${fencingToken}`)
+    // Your work. Pass the signal on, and send the token with each write.
+    await sleep(3_000, undefined, { signal })
+    console.log('done')
+  },
+  { wait: 60_000 },
+)
+await store.close()
