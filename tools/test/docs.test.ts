@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { proseOf } from '../docs/code-block.js'
 import { brokenLinks } from '../docs/links.js'
 import { markdownFiles } from '../docs/markdown-files.js'
 import { snippetFaults } from '../docs/snippets.js'
@@ -44,6 +45,32 @@ const withStores = packages().filter(({ id, folder }) => id !== 'recipes' && exi
 
 it.each(withStores.filter(({ id }) => id !== 'core'))('$id has a guide, which links its README', ({ id }) => {
   expect(namesIn(`docs/stores/${id}.md`, /\.\.\/\.\.\/packages\/([\w-]+)\/README\.md/g)).toContain(id)
+})
+
+/** A reader who compares stores finds the answer to a question at the same place of each page. */
+const HEADINGS = [
+  'When to choose it',
+  'Five minutes to a lease',
+  'What is kept on the server',
+  'What it costs',
+  'Clocks',
+  'Waiting',
+  'Failovers and backups',
+  'Permissions',
+  'The guard',
+  'Together with other programs',
+  'When something goes wrong',
+]
+
+const stores = ['memory', ...withStores.map(({ id }) => id).filter((id) => id !== 'core')]
+
+it.each(stores)('the page of the store %s has the headings of all stores, in their order', (id) => {
+  const parts = proseOf(readFileSync(join(root, `docs/stores/${id}.md`), 'utf8'))
+    .split(/^## /m)
+    .slice(1)
+  expect(parts.map((part) => part.split('\n', 1)[0])).toEqual(HEADINGS)
+  const isEmpty = (part: string) => part.trim().split('\n').length < 2
+  expect(parts.filter(isEmpty), 'a heading about which a store has nothing to say, says so in a sentence').toEqual([])
 })
 
 it('the table of stores in the settings lists core and every provider, and no other package', () => {

@@ -4,7 +4,9 @@ import { AzureBlobLeaseStore } from '@leasehold/azure-blob'
 import { createLease, durations } from '@leasehold/core'
 
 const account = process.env.AZURE_STORAGE_CONNECTION_STRING ?? 'UseDevelopmentStorage=true'
-const container = BlobServiceClient.fromConnectionString(account).getContainerClient('leases')
+// One try: the lease repeats requests itself, and so it can say what failed.
+const service = BlobServiceClient.fromConnectionString(account, { retryOptions: { maxTries: 1 } })
+const container = service.getContainerClient('leases')
 const store = new AzureBlobLeaseStore(container)
 const lease = createLease(store, 'mailbox', durations.leaderElection)
 
