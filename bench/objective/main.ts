@@ -3,7 +3,7 @@ import { runTrial, type TrialResult } from '../../packages/core/test/objective/t
 import type { World } from '../../packages/core/test/objective/world.js'
 import { recordedWorlds, worlds } from '../../packages/core/test/objective/worlds.js'
 
-const PAGE = new URL('../../docs/operating/objective.md', import.meta.url)
+const PAGE = new URL('../../docs/internals/objective.md', import.meta.url)
 
 const PROCESSES = 10
 const LEARNED_DAYS = 180
