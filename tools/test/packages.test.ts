@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { bundledDependencies } from '../bundled-dependencies.js'
 import { importedPackages } from '../conventions/imports.js'
 import { forbiddenImports } from '../conventions/layers.js'
+import { agentsText } from '../docs/agents-text.js'
 import { relativeLinks } from '../docs/links.js'
 import { filesBelow, nameOfPackage, packages, readManifest, repositoryUrl, root } from '../workspaces.js'
 
@@ -52,6 +53,14 @@ describe.each(packages())('package $id', ({ id, folder, manifest }) => {
     expect(relativeLinks(readFileSync(join(folder, 'README.md'), 'utf8'))).toEqual([])
   })
 
+  it('has the same text for coding agents as the others, if it is packed with one, and links that work there', () => {
+    const skill = join(folder, 'SKILL.md')
+    expect(existsSync(skill)).toBe(manifest.files?.includes('SKILL.md') === true)
+    if (!existsSync(skill)) return
+    expect(readFileSync(skill, 'utf8'), 'run "npm run docs:update"').toBe(readFileSync(agentsText, 'utf8'))
+    expect(relativeLinks(readFileSync(skill, 'utf8'))).toEqual([])
+  })
+
   it('has the licence', () => {
     expect(readFileSync(join(folder, 'LICENSE'), 'utf8')).toBe(readFileSync(join(root, 'LICENSE'), 'utf8'))
   })
@@ -97,6 +106,18 @@ it.each([
 ])('the keyword %s leads to %j', (keyword, ids) => {
   const found = packages().filter(({ manifest }) => manifest.keywords?.includes(keyword) === true)
   expect(found.map(({ id }) => id)).toEqual(expect.arrayContaining(ids))
+})
+
+it('the packages that every service installs tell coding agents how to use leases', () => {
+  const ids = packages()
+    .filter(({ manifest }) => manifest.files?.includes('SKILL.md'))
+    .map(({ id }) => id)
+  expect(ids).toEqual(expect.arrayContaining(['core', 'recipes']))
+  const [, front = '', text = ''] =
+    /^---\n(name: [a-z-]+\ndescription: .{1,1024}\n)---\n([\s\S]+)$/.exec(readFileSync(agentsText, 'utf8')) ?? []
+  expect(front).toContain('name: leasehold\n')
+  for (const word of ['`signal`', '`fencingToken`', '`SET NX PX`', 'Readiness by leadership'])
+    expect(text).toContain(word)
 })
 
 describe('the layers', () => {
