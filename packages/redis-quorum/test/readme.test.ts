@@ -10,9 +10,7 @@ describeRedis('the examples of the guide', () => {
   it('gives two processes with the first program their turns', async (test) => {
     const servers = await Promise.all([RedisServer.start(), RedisServer.start(), RedisServer.start()])
     test.onTestFinished(() => Promise.all(servers.map((server) => server.stop())).then(() => {}))
-    const outputs = await turnsOf(firstLease, { REDIS_URLS: servers.map(({ url }) => url).join() })
-    expect(outputs.map((output) => output.replace(/\d+/, 'N'))).toEqual(Array(2).fill('my turn, token N\ndone\n'))
-    expect(new Set(outputs).size).toBe(2)
+    expect(new Set(await turnsOf(firstLease, { REDIS_URLS: servers.map(({ url }) => url).join() })).size).toBe(2)
   })
 
   it('works under the lease, also with a dead server', async () => {

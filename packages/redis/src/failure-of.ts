@@ -1,5 +1,6 @@
 import { LeaseConfigurationError, LeaseError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
+import { isUnconnected, networkMessage } from '@leasehold/core/store-kit'
 
 const PERMISSIONS =
   'the user needs +evalsha +eval +subscribe +publish +hget +hlen +hmget +hgetall +hset +hdel +pexpireat +persist +time ' +
@@ -15,7 +16,7 @@ export class ForeignKeyError extends LeaseConfigurationError {}
 /** The typed error for a failed operation. Its message names the operation and has the message of the server or client. */
 export function failureOf(operation: string, leaseName: string, error: unknown): LeaseError {
   if (error instanceof LeaseError) return error
-  const message = error instanceof Error ? error.message : String(error)
+  const message = networkMessage(error)
   const details: LeaseErrorDetails = { leaseName, store: 'redis', cause: withoutCommand(error) }
   const asked = operation === 'probe' ? 'the check of the server before the first claim' : operation
   const failed = `${asked} of lease '${leaseName}' failed: ${message}`
@@ -40,7 +41,8 @@ export function failureOf(operation: string, leaseName: string, error: unknown):
   if (/\bNOSUCHCMD\b|unknown command/i.test(message)) {
     return new LeaseConfigurationError(`${failed}: the server must be Redis 5 or later, or Valkey`, details)
   }
-  return new LeaseUnavailableError(failed, details)
+  const advice = isUnconnected(error) ? ': check the URL, and whether Redis runs there' : ''
+  return new LeaseUnavailableError(`${failed}${advice}`, details)
 }
 
 /** Whether the server denies an operation to the user. For commands of a script, the message differs. */

@@ -7,9 +7,9 @@ const lease = createLease(store, 'mailbox', durations.leaderElection)
 
 await lease.run(
   async ({ signal, fencingToken }) => {
-    console.log(`my turn, token ${fencingToken}`)
+    console.log(`process ${process.pid} has its turn, with the token ${fencingToken}`)
     // Your work. Pass the signal on, and send the token with each write.
-    await sleep(3_000, undefined, { signal })
+    await sleep(10_000, undefined, { signal })
     console.log('done')
   },
   { wait: 60_000 },

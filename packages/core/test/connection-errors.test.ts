@@ -1,0 +1,26 @@
+import { isUnconnected, networkMessage } from '@leasehold/core/store-kit'
+import { describe, expect, it } from 'vitest'
+
+const failed = (syscall: string, message: string) => Object.assign(new Error(message), { syscall })
+const both = new AggregateError([
+  failed('connect', 'connect ECONNREFUSED ::1:6379'),
+  failed('connect', 'connect ECONNREFUSED 127.0.0.1:6379'),
+])
+
+describe('an error of the network', () => {
+  it('has the reasons of all addresses of a host', () => {
+    expect(networkMessage(both)).toBe('connect ECONNREFUSED ::1:6379; connect ECONNREFUSED 127.0.0.1:6379')
+    expect([networkMessage(new Error('reset')), networkMessage('odd')]).toEqual(['reset', 'odd'])
+  })
+
+  it('says whether a connection was made', () => {
+    expect([both, failed('connect', 'refused'), failed('getaddrinfo', 'ENOTFOUND')].map(isUnconnected)).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect([failed('read', 'ECONNRESET'), new Error('timeout'), undefined, null, 'odd'].map(isUnconnected)).toEqual(
+      Array(5).fill(false),
+    )
+  })
+})
