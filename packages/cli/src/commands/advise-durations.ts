@@ -73,7 +73,7 @@ function text(advice: DurationAdvice, objective: LeaseObjective, reads: number):
     : `the objective cannot be kept: ${reason}`
   return [
     answer,
-    `fail-over      ${Math.round(failover)} ms`,
+    `failover       ${Math.round(failover)} ms`,
     `false losses   ${Number(forecast.toPrecision(2))} a year, at most ${Number(upperForecast.toPrecision(2))} with a confidence of 95 %, by ${reads} reads, which show no outages; allowed are ${objective.falseLossesPerYear}`,
     '',
     'In a configuration, below the path of the lease, so that the process learns and adapts:',

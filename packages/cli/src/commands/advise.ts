@@ -21,7 +21,7 @@ const LEAST_TTL = 100
 export const printAdvice: Action<typeof declaration> = async ({ options }, terminal) => {
   if (options.failover !== undefined) return await printDurations({ ...options, failover: options.failover }, terminal)
   if (options['false-losses-per-year'] !== undefined) {
-    throw new UsageError('--false-losses-per-year needs --failover: how fast must a fail-over be?')
+    throw new UsageError('--false-losses-per-year needs --failover: how fast must a failover be?')
   }
   const input = await inputOf(options, terminal)
   const advice = advise(input)

@@ -52,7 +52,7 @@ const LONGER_TTL = 0.05
  */
 const MISSED = 2
 
-/** The steps between the longer fail-overs that are tried, and how many there are: up to 250 times as long. */
+/** The steps between the longer failovers that are tried, and how many there are: up to 250 times as long. */
 const LONGER = 1.2
 const LONGEST_STEPS = 30
 
@@ -77,7 +77,7 @@ export class DurationChoice {
   }
 
   /**
-   * The durations whose fail-over is as long as the objective allows and that lose the fewest leases by mistake; of those that
+   * The durations whose failover is as long as the objective allows and that lose the fewest leases by mistake; of those that
    * lose less than a tenth of what is allowed, the ones with the fewest heartbeats.
    */
   choose(): DurationAdvice {
@@ -97,7 +97,7 @@ export class DurationChoice {
     const { failover, falseLossesPerYear } = this.#objective
     const best = this.choose()
     if (present.failover > failover + 1 && best.failover < present.failover) return best
-    // All of the fail-over is used before an objective is given up.
+    // All of the failover is used before an objective is given up.
     const least = present.kept ? 1 + LONGER_TTL : 1
     if (best.heartbeatTimeout > least * times.heartbeatTimeout) return best
     const isGood = present.kept && present.forecast <= GOOD_ENOUGH * falseLossesPerYear
@@ -187,7 +187,7 @@ export class DurationChoice {
     }
   }
 
-  /** The longest ttl whose fail-over is within the bound, or the shortest that the store accepts. */
+  /** The longest ttl whose failover is within the bound, or the shortest that the store accepts. */
   #longestTtl(failover: number, part: number): number {
     const { ttls, extra } = this.#limits.frees ?? { ttls: 1, extra: 0 }
     const room = failover - MARGIN * this.#reaction - extra
@@ -209,7 +209,7 @@ export class DurationChoice {
     return 2 * this.#experience.roundTrip(0.99) + AFTER_EXPIRY
   }
 
-  /** The shortest fail-over that is found to keep the false losses; `undefined` if none does. Found by bisection. */
+  /** The shortest failover that is found to keep the false losses; `undefined` if none does. Found by bisection. */
   #neededFailover(): number | undefined {
     const longerBy = (steps: number): LeaseObjective => {
       return { ...this.#objective, failover: this.#objective.failover * LONGER ** steps }

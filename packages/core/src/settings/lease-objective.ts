@@ -20,7 +20,7 @@ const objectiveNames: OptionNames<LeaseObjective> = { failover: true, falseLosse
 /** The least `failover`, in milliseconds: the ttl of a shorter one would leave no validity. */
 const LEAST_FAILOVER = 120
 
-/** The part of the fail-over that is kept for the waiters while no round trip is known, and its longest, in milliseconds. */
+/** The part of the failover that is kept for the waiters while no round trip is known, and its longest, in milliseconds. */
 const STARTING_REACTION = 0.1
 const LONGEST_STARTING_REACTION = 1_000
 
@@ -67,7 +67,7 @@ export function startingTimes({ failover }: LeaseObjective): RenewalTimes {
   return fittingTimes({ heartbeatTimeout: Math.floor(failover - reaction) })
 }
 
-/** The least fail-over that a lease can begin with at this ttl, in milliseconds. */
+/** The least failover that a lease can begin with at this ttl, in milliseconds. */
 export function leastFailover(ttl: number): number {
   return Math.ceil(Math.min(ttl / (1 - STARTING_REACTION), ttl + LONGEST_STARTING_REACTION))
 }

@@ -31,7 +31,7 @@ export interface TimeoutOptions {
    */
   readonly strategy?: 'interval' | 'eager' | 'lazy' | 'adaptive' | 'manual' | RenewAt | RenewalStrategy | undefined
   /**
-   * How fast a fail-over must be, and how many false losses a year are allowed. Leasehold chooses the durations by the round
+   * How fast a failover must be, and how many false losses a year are allowed. Leasehold chooses the durations by the round
    * trips, failures and pauses that the process sees. Not together with the other options.
    */
   readonly objective?: LeaseObjective | undefined
