@@ -1,0 +1,35 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { build, createServer, serve } from 'vitepress'
+import { API_FOLDER } from './site/api-folder.js'
+import { writeApiReference } from './site/api-reference.js'
+import { root } from './workspaces.js'
+
+const USAGE = `usage: npm run docs [-- --port PORT]   a server that shows each change of a page at once
+       npm run docs:build                  the site, in docs/.vitepress/dist
+       npm run docs:preview                a server of the built site
+`
+
+const docs = join(root, 'docs')
+
+const commands: Record<string, (port: number | undefined) => Promise<unknown>> = {
+  dev: async (port) => {
+    // The sources of the packages change more often than their declarations: docs:build writes the reference again.
+    if (!existsSync(join(docs, API_FOLDER))) await writeApiReference()
+    const server = await createServer(docs, { ...(port !== undefined && { port }) })
+    await server.listen()
+    server.printUrls()
+  },
+  build: async () => {
+    await writeApiReference()
+    await build(docs)
+  },
+  preview: (port) => serve({ root: docs, ...(port !== undefined && { port }) }),
+}
+
+const [command = '', option, port] = process.argv.slice(2)
+const run = commands[command]
+if (run === undefined || (option !== undefined && option !== '--port')) {
+  console.error(USAGE)
+  process.exitCode = 2
+} else await run(port === undefined ? undefined : Number(port))
