@@ -12,6 +12,7 @@ export const repositoryUrl = 'https://github.com/leasehold/leasehold'
 export interface Manifest {
   readonly name: string
   readonly version: string
+  readonly description?: string
   readonly license?: string
   readonly keywords?: readonly string[]
   readonly files?: readonly string[]

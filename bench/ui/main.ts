@@ -6,8 +6,8 @@
  * 2. The memory of the server with 1,000 open streams, of which 500 do not read.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
+import { launchChromium } from '@leasehold/testing/launch-chromium'
 import type { Page } from 'playwright-core'
-import { launchChromium } from '../../packages/ui/test/browser/support/launch-chromium.js'
 import { Child } from '../support/child.js'
 import { busyMachine } from '../support/machine.js'
 import type { Memory } from '../support/memory.js'

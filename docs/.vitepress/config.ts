@@ -1,14 +1,14 @@
 import { defineConfig } from 'vitepress'
-import { siteAddress } from '../../tools/site/address.js'
-import { API_FOLDER } from '../../tools/site/api-folder.js'
-import { headingAnchor } from '../../tools/site/heading-anchor.js'
-import { siteTitle, writeMarkdownPages } from '../../tools/site/markdown-pages.js'
-import { bar, sidebar } from '../../tools/site/menus.js'
-import { sections } from '../../tools/site/navigation.js'
-import { pageDescription } from '../../tools/site/page-text.js'
-import { linkToRepository } from '../../tools/site/repository-links.js'
-import { boostDocument, searchedPart } from '../../tools/site/search.js'
 import { repositoryUrl } from '../../tools/workspaces.js'
+import { siteAddress } from '../site/address.js'
+import { API_FOLDER } from '../site/api-folder.js'
+import { headingAnchor } from '../site/heading-anchor.js'
+import { siteTitle, writeMarkdownPages } from '../site/markdown-pages.js'
+import { bar, sidebar } from '../site/menus.js'
+import { sections } from '../site/navigation.js'
+import { pageDescription } from '../site/page-text.js'
+import { linkToRepository } from '../site/repository-links.js'
+import { boostDocument, searchedPart } from '../site/search.js'
 
 const { base, url } = siteAddress()
 const list = sections()
@@ -42,7 +42,7 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        _render: (source, env, markdown) => markdown.renderAsync(searchedPart(source, env.relativePath), env),
+        _render: (source, env, markdown) => markdown.render(searchedPart(source, env.relativePath), env),
         miniSearch: { searchOptions: { boostDocument } },
       },
     },

@@ -3,9 +3,9 @@ import { join, relative } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { proseOf } from '../docs/code-block.js'
 import { brokenLinks } from '../docs/links.js'
-import { markdownFiles } from '../docs/markdown-files.js'
+import { markdownFiles, writtenPages } from '../docs/markdown-files.js'
 import { snippetFaults } from '../docs/snippets.js'
-import { filesBelow, packages, root, shown } from '../workspaces.js'
+import { packages, root, shown } from '../workspaces.js'
 
 const pages = markdownFiles().map((file) => ({ file, name: shown(file), text: readFileSync(file, 'utf8') }))
 
@@ -29,7 +29,7 @@ function namesIn(file: string, pattern: RegExp): string[] {
 }
 
 it('docs/README.md, from which the site takes its navigation, lists every page once', () => {
-  const all = filesBelow(join(root, 'docs'), '.md').map((file) => relative(join(root, 'docs'), file))
+  const all = writtenPages().map((file) => relative(join(root, 'docs'), file))
   const listed = [...readFileSync(join(root, 'docs/README.md'), 'utf8').matchAll(/^- \[.+\]\((.+\.md)\)/gm)]
   const entrances = ['README.md', 'index.md']
   expect(listed.map(([, target]) => target).sort()).toEqual(all.filter((page) => !entrances.includes(page)).sort())

@@ -1,9 +1,9 @@
 import { createLease, MemoryLeaseStore } from '@leasehold/core'
 import { eventually, type Finishing } from '@leasehold/testing'
 import { describeChromium } from '@leasehold/testing/describe-chromium'
+import { oneBrowser } from '@leasehold/testing/one-browser'
 import { describe, it } from 'vitest'
 import { LeasePage } from './support/lease-page.js'
-import { oneBrowser } from './support/one-browser.js'
 import { SeveredStore } from './support/severed-store.js'
 import { TOKEN, UiServer } from './support/ui-server.js'
 

@@ -1,11 +1,11 @@
 import { MemoryLeaseStore, readLease } from '@leasehold/core'
 import { eventually, type Finishing } from '@leasehold/testing'
+import { accessibilityFaults } from '@leasehold/testing/accessibility'
 import { describeChromium } from '@leasehold/testing/describe-chromium'
+import { oneBrowser } from '@leasehold/testing/one-browser'
 import { describe, it } from 'vitest'
-import { accessibilityFaults } from './support/accessibility.js'
 import { FLEET, work } from './support/fleet-work.js'
 import { LeasePage, VIEWS } from './support/lease-page.js'
-import { oneBrowser } from './support/one-browser.js'
 import { UiServer } from './support/ui-server.js'
 
 async function busyStore(test: Finishing): Promise<MemoryLeaseStore> {

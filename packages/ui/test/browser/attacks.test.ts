@@ -1,12 +1,12 @@
 import { createLease, type LeaseStore, MemoryLeaseStore, readLease } from '@leasehold/core'
 import { eventually, type Finishing, silentLogger } from '@leasehold/testing'
 import { describeChromium } from '@leasehold/testing/describe-chromium'
+import { oneBrowser } from '@leasehold/testing/one-browser'
 import type { Browser } from 'playwright-core'
 import { describe, it } from 'vitest'
 import { attacks, startAttacker } from './support/attacker.js'
 import { damage, hostileTexts } from './support/hostile.js'
 import { LeasePage, VIEWS } from './support/lease-page.js'
-import { oneBrowser } from './support/one-browser.js'
 import { TOKEN, UiServer } from './support/ui-server.js'
 
 const TTL = 60_000

@@ -2,9 +2,9 @@ import { createLease, MemoryLeaseStore, readLease } from '@leasehold/core'
 import { Schedule, ScheduleControl } from '@leasehold/recipes'
 import { eventually, type Finishing, silentLogger } from '@leasehold/testing'
 import { describeChromium } from '@leasehold/testing/describe-chromium'
+import { oneBrowser } from '@leasehold/testing/one-browser'
 import { describe, it } from 'vitest'
 import { LeasePage } from './support/lease-page.js'
-import { oneBrowser } from './support/one-browser.js'
 import { UiServer } from './support/ui-server.js'
 
 const TIMES = { heartbeatTimeout: 10_000, logger: silentLogger }

@@ -1,6 +1,6 @@
 import { eventually, type Finishing } from '@leasehold/testing'
+import { Reader, type ReaderOptions } from '@leasehold/testing/reader'
 import type { Browser, Locator } from 'playwright-core'
-import { Reader, type ReaderOptions } from './reader.js'
 import { TOKEN, type UiServer } from './ui-server.js'
 
 /** The views, as the page names them. */

@@ -1,5 +1,5 @@
-import { chromiumProgram } from '@leasehold/testing/chromium-program'
 import { type Browser, chromium } from 'playwright-core'
+import { chromiumProgram } from './chromium-program.js'
 
 /** For how long the browser may take to start, and a page for any step, in milliseconds: a busy machine is slow. */
 export const PATIENCE = 30_000

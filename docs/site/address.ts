@@ -12,7 +12,8 @@ export interface SiteAddress {
  */
 export function siteAddress(given = process.env.SITE_URL): SiteAddress {
   if (given === undefined || given === '') return { base: '/', url: '/' }
-  if (!URL.canParse(given)) throw new Error(`SITE_URL is '${given}': it must be an address, such as https://example.org/docs/`)
+  if (!URL.canParse(given))
+    throw new Error(`SITE_URL is '${given}': it must be an address, such as https://example.org/docs/`)
   const url = new URL(given.endsWith('/') ? given : `${given}/`)
   return { base: url.pathname, url: url.href }
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { codeBlocks } from '../docs/code-block.js'
-import { root } from '../workspaces.js'
+import { codeBlocks } from '../../tools/docs/code-block.js'
+import { root } from '../../tools/workspaces.js'
 import { API_FOLDER } from './api-folder.js'
 import type { Section } from './navigation.js'
 import { firstSentence, plainPage } from './page-text.js'
@@ -37,11 +37,13 @@ export function writeMarkdownPages(site: MarkdownSite): void {
 function markdownPage(page: string): string {
   const source = readPage(page)
   const code = codeBlocks(source)
-  const lines = source.split('\n').map((line, index) =>
-    code.some(({ start, end }) => start <= index && index < end)
-      ? line
-      : line.replaceAll(TARGET, (target) => siteTarget(target, join(root, 'docs', page))),
-  )
+  const lines = source
+    .split('\n')
+    .map((line, index) =>
+      code.some(({ start, end }) => start <= index && index < end)
+        ? line
+        : line.replaceAll(TARGET, (target) => siteTarget(target, join(root, 'docs', page))),
+    )
   return `${plainPage(lines.join('\n'))}\n`
 }
 

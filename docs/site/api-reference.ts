@@ -1,7 +1,7 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Application, Comment, type DeclarationReflection, type ProjectReflection } from 'typedoc'
-import { repositoryUrl, root, shown } from '../workspaces.js'
+import { repositoryUrl, root, shown } from '../../tools/workspaces.js'
 import { API_FOLDER } from './api-folder.js'
 import { type PublicEntry, publicEntries } from './public-entries.js'
 
@@ -33,7 +33,8 @@ export async function writeApiReference(): Promise<void> {
   if (project === undefined) throw new Error('the sources of the packages cannot be read')
   nameModules(project, entries)
   app.validate(project)
-  if (app.logger.hasErrors() || app.logger.hasWarnings()) throw new Error('the reference of the API has faults: see above')
+  if (app.logger.hasErrors() || app.logger.hasWarnings())
+    throw new Error('the reference of the API has faults: see above')
   const folder = join(root, 'docs', API_FOLDER)
   rmSync(folder, { recursive: true, force: true })
   app.options.setValue('outputs', [{ name: 'markdown', path: folder }])

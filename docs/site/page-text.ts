@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { proseOf } from '../docs/code-block.js'
-import { root } from '../workspaces.js'
+import { proseOf } from '../../tools/docs/code-block.js'
+import { root } from '../../tools/workspaces.js'
 
 const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/
 const COMMENT = /^[ \t]*<!--[\s\S]*?-->[ \t]*\n?/gm
@@ -12,13 +12,6 @@ const PARAGRAPH = /^\s*(?:\*\*|[\p{L}\p{N}`_[("'“@])/u
 /** The text of a page for programs: without what only builds it. */
 export function plainPage(source: string): string {
   return source.replace(FRONT_MATTER, '').replaceAll(COMMENT, '').trim()
-}
-
-/** The title of a page: its first heading. Throws if it has none. */
-export function titleOf(source: string): string {
-  const title = /^# (?<title>.+)$/m.exec(proseOf(plainPage(source)))?.groups?.title
-  if (title === undefined) throw new Error('a page begins with a heading: # …')
-  return withoutMarks(title)
 }
 
 /** The first sentence of a page below its title, as plain text; an empty text if the page has no paragraph. */

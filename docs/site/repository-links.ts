@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
-import { repositoryUrl, root, shown } from '../workspaces.js'
+import { repositoryUrl, root, shown } from '../../tools/workspaces.js'
 
 const docs = join(root, 'docs')
 
@@ -17,7 +17,10 @@ interface MarkdownToken {
 interface MarkdownParser {
   readonly core: {
     readonly ruler: {
-      push(name: string, rule: (state: { readonly tokens: readonly MarkdownToken[]; readonly env: PageEnvironment }) => void): void
+      push(
+        name: string,
+        rule: (state: { readonly tokens: readonly MarkdownToken[]; readonly env: PageEnvironment }) => void,
+      ): void
     }
   }
 }

@@ -1,7 +1,7 @@
-import type { Finishing } from '@leasehold/testing'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import { PATIENCE } from './launch-chromium.js'
+import type { Finishing } from './temporary-folder.js'
 
 export interface ReaderOptions {
   /** Of the page. Requests to any other origin are faults. */

@@ -21,7 +21,10 @@ export function sidebar(sections: readonly Section[]): DefaultTheme.SidebarMulti
       ...(title === REFERENCE ? [api] : []),
     ],
   }))
-  const modules = publicEntries().map(({ name }) => ({ text: name, link: `${api.link}${name.replace(/^@[^/]+\//, '')}/` }))
+  const modules = publicEntries().map(({ name }) => ({
+    text: name,
+    link: `${api.link}${name.replace(/^@[^/]+\//, '')}/`,
+  }))
   return { '/': items, [api.link]: [{ text: 'API', link: api.link, items: modules }] }
 }
 

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { root } from '../workspaces.js'
+import { root } from '../../tools/workspaces.js'
 
 /** A page in the list of `docs/README.md`. */
-export interface ListedPage {
+interface ListedPage {
   readonly title: string
   /** Relative to `docs/`, such as `guides/nestjs.md`. */
   readonly file: string

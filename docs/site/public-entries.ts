@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { packages } from '../workspaces.js'
+import { packages } from '../../tools/workspaces.js'
 
 /** A module that applications import. */
 export interface PublicEntry {

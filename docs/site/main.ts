@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, createServer, serve } from 'vitepress'
-import { API_FOLDER } from './site/api-folder.js'
-import { writeApiReference } from './site/api-reference.js'
-import { root } from './workspaces.js'
+import { root } from '../../tools/workspaces.js'
+import { API_FOLDER } from './api-folder.js'
+import { writeApiReference } from './api-reference.js'
 
 const USAGE = `usage: npm run docs [-- --port PORT]   a server that shows each change of a page at once
        npm run docs:build                  the site, in docs/.vitepress/dist
