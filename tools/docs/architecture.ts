@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { floors, importedRooms } from '../conventions/floors.js'
 import { filesBelow, packages, root } from '../workspaces.js'
+import { withPart } from './page-part.js'
 import type { OptionsFile } from './provider-options.js'
 
 const page = join(root, 'docs', 'internals', 'architecture.md')
@@ -9,7 +10,7 @@ const core = join(root, 'packages', 'core', 'src')
 
 /** The page on the architecture, with its drawings as the manifests and the sources have them. */
 export function architecturePage(): OptionsFile {
-  const text = withPart(readFileSync(page, 'utf8'), 'packages', packagesChart())
+  const text = withPart(readFileSync(page, 'utf8'), 'packages', packagesTable())
   return { path: page, text: withPart(text, 'floors', floorsTable()) }
 }
 
@@ -22,14 +23,21 @@ export function coreFolder(): string {
   return core
 }
 
-/** A package depends on those that its arrows lead to. The arrows to core are left out where another one leads there as well. */
-function packagesChart(): string {
-  const lines = packages().flatMap(({ id, manifest }) => {
+/** The packages that others build on come first. */
+function packagesTable(): string {
+  const all = packages().map(({ id, manifest }) => {
     const needed = Object.keys({ ...manifest.dependencies, ...manifest.peerDependencies })
     const own = needed.filter((name) => name.startsWith('@leasehold/')).map((name) => name.slice('@leasehold/'.length))
-    return own.length === 0 ? [`  ${id}`] : [`  ${id} --> ${own.sort().join(' & ')}`]
+    return { id, own: own.sort() }
   })
-  return ['```mermaid', 'flowchart TD', ...lines, '```'].join('\n')
+  const heightOf = (id: string): number =>
+    Math.max(0, ...(all.find((each) => each.id === id)?.own ?? []).map((below) => heightOf(below) + 1))
+  const sorted = all.map((each) => ({ ...each, height: heightOf(each.id) })).sort((a, b) => a.height - b.height)
+  return [
+    '| package | depends on |',
+    '|---|---|',
+    ...sorted.map(({ id, own }) => `| ${id} | ${own.join(', ')} |`),
+  ].join('\n')
 }
 
 function floorsTable(): string {
@@ -41,11 +49,4 @@ function floorsTable(): string {
     }),
   )
   return ['| floor | folder | content | imports |', '|---|---|---|---|', ...rows].join('\n')
-}
-
-function withPart(text: string, name: string, part: string): string {
-  const [begin, end] = [`<!-- ${name} -->\n`, `\n<!-- /${name} -->`]
-  const [from, to] = [text.indexOf(begin), text.indexOf(end)]
-  if (from === -1 || to === -1) throw new Error(`${page} has no ${begin.trim()} … ${end.trim()}`)
-  return `${text.slice(0, from + begin.length)}${part}${text.slice(to)}`
 }

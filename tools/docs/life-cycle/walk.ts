@@ -22,7 +22,7 @@ type Changed = ReturnType<typeof transition>
 
 const TTL = 10_000
 
-const timeouts = { heartbeatTimeout: TTL, heartbeatInterval: 3_000, operationTimeout: 1_000 }
+const timeouts = { heartbeatTimeout: TTL, heartbeatInterval: 2_000, operationTimeout: 1_000 }
 
 const plain: LeaseRules = {
   name: 'job',
@@ -41,12 +41,7 @@ const plain: LeaseRules = {
   observed: false,
 }
 
-const kindsOfRules: readonly LeaseRules[] = [
-  plain,
-  { ...plain, manual: true },
-  { ...plain, watched: true, ordered: true },
-  { ...plain, maxHold: TTL / 2 },
-]
+const kindsOfRules: readonly LeaseRules[] = [plain, { ...plain, manual: true }, { ...plain, maxHold: TTL / 2 }]
 
 const kindsOfContext = [
   { isParentLost: false, isUnresponsive: false, suspended: 0 },
@@ -60,7 +55,11 @@ const handedOver: Grant = { ...ours, owner: 'the last holder', grantId: 'theirs'
 const target = { grantId: 'target', owner: 'the next holder' }
 const error = new Error('the store failed')
 
-const record = (grant: Grant, state: LeaseRecord['state'] = 'leased'): LeaseRecord => ({ ...grant, state, metadata: {} })
+const record = (grant: Grant, state: LeaseRecord['state'] = 'leased'): LeaseRecord => ({
+  ...grant,
+  state,
+  metadata: {},
+})
 const other = record({ ...ours, owner: 'another', grantId: 'another', fencingToken: 9n })
 
 /** What users, timers, the watch and the keeper of grants can bring about, in any state. */
@@ -150,26 +149,28 @@ function eventsIn(state: EngineState): EngineEvent[] {
 }
 
 /** The instants at which the same event can lead elsewhere: now, when something is due or late, and after the validity. */
-function instants(state: EngineState, now: number): number[] {
+function instants(state: EngineState, now: number, areFew: boolean): number[] {
   const held = heldIn(state)
+  if (areFew) return [now, Math.min(held?.validUntil ?? now, TTL * 2)]
   const due = wakeAt(state)
   const late = [held?.heartbeatAt ?? due, due].map((at) => at + timeouts.operationTimeout)
   return [now, due, due + 1, ...late, held?.validUntil ?? now + TTL].filter((at) => at >= now && Number.isFinite(at))
 }
 
-/** States that differ only in times, numbers and errors behave alike. */
+/** Differences that change only when something is sent, and what errors say. */
+const PACE = new Set(['op', 'attemptTimeout', 'failures', 'refusals', 'failure', 'woken', 'queue', 'metadata'])
+
+/** States that differ only in times, in their pace and in the tokens of grants go through the same phases. */
 function kindOf(state: EngineState): string {
   return JSON.stringify(state, (key, value) => {
+    if (PACE.has(key)) return undefined
     if (key === 'grant' || key === 'adopted') return value && [value.grantId, value.ttl]
-    if (/At$|Until$|^suspended$|^uncertainSince$/.test(key)) return value === undefined || value === null ? value : 'set'
-    if (['op', 'attemptTimeout'].includes(key)) return 'set'
-    if (['failures', 'refusals'].includes(key)) return value > 0
-    return value instanceof Error ? 'error' : value
+    return typeof value === 'number' ? 'set' : value
   })
 }
 
 /** One step of the walk. */
-export interface Step {
+interface Step {
   readonly before: EngineState
   readonly event: EngineEvent
   readonly context: EventContext
@@ -210,8 +211,8 @@ function walk(rules: LeaseRules, visit: (step: Step) => void): void {
 }
 
 function stepsFrom(before: EngineState, from: number, rules: LeaseRules): Step[] {
-  return kindsOfContext.flatMap((kind) =>
-    instants(before, from).flatMap((now) =>
+  return kindsOfContext.flatMap((kind, index) =>
+    instants(before, from, index > 0).flatMap((now) =>
       eventsIn(before).map((event) => {
         const context: EventContext = {
           rules,
@@ -228,7 +229,7 @@ function stepsFrom(before: EngineState, from: number, rules: LeaseRules): Step[]
 }
 
 /** The change of the phase in this step, in words; `undefined` if there is none. */
-export function changeOf({ before, event, context, after }: Step): { from: Phase; to: Phase; when: string } | undefined {
+function changeOf({ before, event, context, after }: Step): { from: Phase; to: Phase; when: string } | undefined {
   const [from, to] = [before.phase, after.state.phase]
   if (from === to) return undefined
   for (const effect of after.effects) {
@@ -239,6 +240,7 @@ export function changeOf({ before, event, context, after }: Step): { from: Phase
     }
   }
   if (from === 'acquiring' && context.isParentLost) return { from, to, when: 'the parent is lost' }
+  if (from === 'jeopardy' && event.type === 'acquire-answer') return { from, to, when: 'renewed' }
   const when = words[event.type]?.[to]
   if (when === undefined) throw new Error(`the drawing has no words for ${event.type}, from ${from} to ${to}`)
   return { from, to, when }
@@ -255,7 +257,7 @@ const ends = {
 const words: Partial<Record<EngineEvent['type'], Partial<Record<Phase, string>>>> = {
   acquire: { acquiring: 'acquire' },
   'acquire-answer': { held: 'granted', idle: 'the hand-off was changed on its way' },
-  'read-answer': { held: 'granted: the answer was lost, and read' , idle: 'the hand-off was changed on its way' },
+  'read-answer': { held: 'granted: the answer was lost, and read', idle: 'the hand-off was changed on its way' },
   cancel: { idle: 'no caller waits' },
   'store-closed': { idle: 'the store is closed' },
   release: { idle: 'release', releasing: 'release' },
