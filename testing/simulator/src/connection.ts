@@ -1,7 +1,7 @@
 import type { StoreCall } from '@leasehold/core/store'
 import type { VirtualClock } from '../../../packages/testkit/src/time/virtual-clock.js'
 import type { Monitor } from './monitor.js'
-import type { Network } from './network.js'
+import type { Direction } from './network.js'
 import type { Nonsense } from './nonsense.js'
 import type { SimulationPlan } from './plan.js'
 
@@ -14,14 +14,32 @@ export interface Client {
   readonly isDead: boolean
 }
 
+/** What a message is about: a request, its answer or failure, or a notice of a watch. */
+export interface Content {
+  /** The method of the store, or `watch`. */
+  readonly method: string
+  /** Of a write. */
+  readonly fencingToken?: bigint
+  readonly answer?: unknown
+  readonly isFailure?: boolean
+}
+
+/** Delivers messages between the nodes and the store, sooner or later, or never. */
+export interface Carrier {
+  send(node: number, direction: Direction, deliver: () => void, content: Content): void
+}
+
 /** The simulation, from the side of a connection. */
 export interface Line {
-  readonly plan: SimulationPlan
-  readonly network: Network
-  readonly monitor: Monitor
+  readonly plan: Pick<SimulationPlan, 'cancels'>
+  readonly network: Carrier
+  readonly monitor: Pick<Monitor, 'fail'>
   /** Whether the server refuses connections. */
   readonly isServerDown: boolean
 }
+
+/** Answers the calls of a client, or spoils the answers. */
+export type Answering = Pick<Nonsense, 'answer' | 'watch'>
 
 /** Ends a request with an answer or a failure; has no effect on one that has ended. */
 type Settle = (value: unknown, isFailure: boolean) => void
@@ -30,12 +48,12 @@ type Settle = (value: unknown, isFailure: boolean) => void
 export class Connection {
   readonly #process: Client
   readonly #simulation: Line
-  readonly #nonsense: Nonsense
+  readonly #nonsense: Answering
   readonly #requests = new Set<Settle>()
   readonly #underWay = new Set<StoreCall>()
   readonly #streams = new Set<() => void>()
 
-  constructor(process: Client, simulation: Line, nonsense: Nonsense) {
+  constructor(process: Client, simulation: Line, nonsense: Answering) {
     this.#process = process
     this.#simulation = simulation
     this.#nonsense = nonsense
@@ -52,8 +70,8 @@ export class Connection {
     }
     return this.#nonsense.answer(
       method,
-      () => this.#ask(call, execute),
-      () => this.#send(execute, () => {}),
+      () => this.#ask(method, call, execute),
+      () => this.#send(method, execute, () => {}),
     )
   }
 
@@ -71,7 +89,7 @@ export class Connection {
     let isCut = false
     let wake = (): void => {}
     const unsubscribe = subscribe((value) =>
-      this.#deliver(() => {
+      this.#deliver({ method: 'watch', answer: value }, () => {
         latest = { value }
         wake()
       }),
@@ -98,7 +116,7 @@ export class Connection {
     }
   }
 
-  #ask<T>(call: StoreCall, execute: () => Promise<T>): Promise<T> {
+  #ask<T>(method: string, call: StoreCall, execute: () => Promise<T>): Promise<T> {
     this.#underWay.add(call)
     return new Promise<T>((resolve, reject) => {
       if (this.#process.isDead) return
@@ -114,19 +132,23 @@ export class Connection {
       const onAbort = (): void => settle(call.signal.reason, true)
       if (call.aborted) return onAbort()
       if (this.#simulation.plan.cancels) forget = call.onAbort(onAbort)
-      this.#send(execute, settle)
+      this.#send(method, execute, settle)
     })
   }
 
   /** Sends a message to another receiver than the store; `arrive` may answer. */
-  post(arrive: (answer: (deliver: () => void) => void) => void): void {
-    this.#simulation.network.send(this.#process.node, 'to-store', () => arrive((deliver) => this.#deliver(deliver)))
+  post(content: Content, arrive: (answer: (value: unknown, isFailure: boolean, deliver: () => void) => void) => void): void {
+    const { network } = this.#simulation
+    const answer = (value: unknown, isFailure: boolean, deliver: () => void): void =>
+      this.#deliver({ ...content, answer: value, isFailure }, deliver)
+    network.send(this.#process.node, 'to-store', () => arrive(answer), content)
   }
 
   /** The server is down: pending requests fail, if the network delivers that, and every stream ends. */
   reset(): void {
-    for (const settle of this.#requests) this.#deliver(() => settle(new Error('connection reset'), true))
-    for (const end of this.#streams) this.#deliver(end)
+    const content: Content = { method: 'reset', isFailure: true }
+    for (const settle of this.#requests) this.#deliver(content, () => settle(new Error('connection reset'), true))
+    for (const end of this.#streams) this.#deliver(content, end)
   }
 
   /** The process has died: its streams end. */
@@ -135,9 +157,9 @@ export class Connection {
     for (const end of [...this.#streams]) end()
   }
 
-  #send(execute: () => Promise<unknown>, onAnswer: Settle): void {
-    this.post((answer) => {
-      const reply: Settle = (value, isFailure) => answer(() => onAnswer(value, isFailure))
+  #send(method: string, execute: () => Promise<unknown>, onAnswer: Settle): void {
+    this.post({ method }, (answer) => {
+      const reply: Settle = (value, isFailure) => answer(value, isFailure, () => onAnswer(value, isFailure))
       if (this.#simulation.isServerDown) return reply(new Error('connection refused'), true)
       execute().then(
         (value) => reply(value, false),
@@ -146,11 +168,12 @@ export class Connection {
     })
   }
 
-  #deliver(deliver: () => void): void {
-    this.#simulation.network.send(this.#process.node, 'from-store', () => {
+  #deliver(content: Content, deliver: () => void): void {
+    const arrive = (): void => {
       this.#process.machine.receive(() => {
         if (!this.#process.isDead) deliver()
       })
-    })
+    }
+    this.#simulation.network.send(this.#process.node, 'from-store', arrive, content)
   }
 }

@@ -15,10 +15,11 @@ import { silentLogger } from '../../../packages/testkit/src/silent-logger.js'
 import type { VirtualClock } from '../../../packages/testkit/src/time/virtual-clock.js'
 import type { VirtualTime } from '../../../packages/testkit/src/time/virtual-time.js'
 import { Connection, type Line } from './connection.js'
+import type { Monitor } from './monitor.js'
 import { Nonsense } from './nonsense.js'
 import { observeCalls } from './observed-calls.js'
 import { ObservedLease } from './observed-lease.js'
-import type { PlannedTimeouts } from './plan.js'
+import type { PlannedTimeouts, SimulationPlan } from './plan.js'
 import type { ClientStore, SimulatedStore } from './simulated-store.js'
 import { UserCode } from './user-code.js'
 import { type Activity, LEASE_NAME, type ScenarioView, type SimulatedProcess, type Workload } from './workload.js'
@@ -40,6 +41,8 @@ export class FencedResource {
 export interface World extends Line {
   /** True time. */
   readonly time: VirtualTime
+  readonly plan: SimulationPlan
+  readonly monitor: Monitor
   readonly store: SimulatedStore
   readonly resource: FencedResource
   readonly shared: Map<string, unknown>
@@ -182,10 +185,10 @@ export class NodeProcess implements SimulatedProcess {
       throw new LeaseConflictError(`this process holds no lease '${name}': nothing to write under`)
     }
     return await new Promise((resolve) => {
-      this.connection.post((answer) => {
+      this.connection.post({ method: 'write', fencingToken }, (answer) => {
         const isAccepted = this.#simulation.resource.write(name, fencingToken)
         this.#simulation.monitor.onWrite(lease, fencingToken, isAccepted)
-        answer(() => resolve(isAccepted))
+        answer(isAccepted, !isAccepted, () => resolve(isAccepted))
       })
     })
   }

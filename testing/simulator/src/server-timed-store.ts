@@ -6,20 +6,31 @@ import type { Monitor } from './monitor.js'
 import type { SimulationPlan } from './plan.js'
 import type { ClientStore, SimulatedStore } from './simulated-store.js'
 
+/** What the client of the store can do. */
+type ServerPlan = Pick<SimulationPlan, 'batched' | 'watched'>
+
+/** Gets every grant and break of the store. */
+type GrantMonitor = Pick<Monitor, 'onGrant' | 'grants' | 'breaks'>
+
 /** A store that decides on expiry by its own clock, as Redis or a database does: `MemoryLeaseStore` on a server. */
 export class ServerTimedStore implements SimulatedStore {
-  readonly #plan: SimulationPlan
-  readonly #monitor: Monitor
+  readonly #plan: ServerPlan
+  readonly #monitor: GrantMonitor
   readonly #machine: VirtualClock
   readonly #store: MemoryLeaseStore
   #listeners = 0
 
   /** `machine`: of the server. */
-  constructor(plan: SimulationPlan, monitor: Monitor, machine: VirtualClock) {
+  constructor(
+    plan: ServerPlan,
+    monitor: GrantMonitor,
+    machine: VirtualClock,
+    store = new MemoryLeaseStore({ clock: machine }),
+  ) {
     this.#plan = plan
     this.#monitor = monitor
     this.#machine = machine
-    this.#store = new MemoryLeaseStore({ clock: machine })
+    this.#store = store
   }
 
   get listeners(): number {
