@@ -5,7 +5,12 @@ import { ClosingLineReporter } from './tools/closing-line-reporter.js'
 
 const conditions = ['@leasehold/source']
 
-const all = ['packages/*/test/**/*.test.ts', 'examples/*/test/**/*.test.ts', 'tools/test/**/*.test.ts']
+const all = [
+  'packages/*/test/**/*.test.ts',
+  'examples/*/test/**/*.test.ts',
+  'tools/test/**/*.test.ts',
+  'docs/playground/test/**/*.test.ts',
+]
 
 /** Deliberate bugs, each built and run until a test catches it. */
 const mutants = [
