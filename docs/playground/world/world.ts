@@ -19,11 +19,19 @@ export interface Write {
   readonly isAccepted: boolean
 }
 
+/** A time in which no code of a node runs, because it is paused or dead. */
+export interface Absence {
+  readonly from: number
+  /** `undefined`: it still goes on. */
+  to: number | undefined
+}
+
 /** A machine, which outlives its processes. */
 interface Machine {
   readonly clock: VirtualClock
   /** When this node may act, by its own clock. */
   readonly tenures: Tenures
+  readonly absences: Absence[]
   program: Program | undefined
   starts: number
 }
@@ -87,6 +95,7 @@ export class World implements Surroundings {
     this.#machines = LETTERS.map(() => ({
       clock: new VirtualClock({ time }),
       tenures: new Tenures(),
+      absences: [],
       program: undefined,
       starts: 0,
     }))
@@ -139,6 +148,10 @@ export class World implements Surroundings {
     return this.#machineOf(node).tenures
   }
 
+  absencesOf(node: number): readonly Absence[] {
+    return this.#machineOf(node).absences
+  }
+
   /** Lets time pass, and looks at all nodes after each step. */
   async advance(duration: number): Promise<void> {
     await this.time.advanceUntil(() => {
@@ -161,6 +174,7 @@ export class World implements Surroundings {
     const machine = this.#machineOf(node)
     if (machine.program !== undefined) return
     machine.starts += 1
+    this.#endAbsence(machine)
     const random = this.#random.fork(streams.programs + 100 * node + machine.starts)
     this.journal.note(letterOf(node), machine.starts === 1 ? 'starts, and asks for the lease' : 'starts again')
     machine.program = new Program(this, node, machine.clock, random)
@@ -172,22 +186,26 @@ export class World implements Surroundings {
     if (machine.program === undefined) return
     machine.program.kill()
     machine.program = undefined
-    if (!machine.clock.isRunning) machine.clock.resume()
+    if (machine.clock.isRunning) machine.absences.push({ from: this.now, to: undefined })
+    else machine.clock.resume()
     this.journal.note('you', `kill ${letterOf(node)}`)
     this.#look()
   }
 
   /** Stops a node as SIGSTOP does: none of its code runs, and its clocks go on. */
   pause(node: number): void {
-    const { clock, program } = this.#machineOf(node)
+    const { clock, program, absences } = this.#machineOf(node)
     if (!clock.isRunning || program === undefined) return
     clock.pause()
+    absences.push({ from: this.now, to: undefined })
     this.journal.note('you', `pause ${letterOf(node)}`)
   }
 
   resume(node: number): void {
-    const { clock } = this.#machineOf(node)
+    const machine = this.#machineOf(node)
+    const { clock } = machine
     if (clock.isRunning) return
+    this.#endAbsence(machine)
     this.journal.note('you', `let ${letterOf(node)} go on`)
     clock.resume()
     // The lease must be known to have ended before any timer has run.
@@ -307,6 +325,11 @@ export class World implements Surroundings {
     if (record?.remaining === undefined) return this.locks.look(now, undefined)
     const node = LETTERS.findIndex((letter) => letter === record.owner)
     this.locks.look(now, { node, fencingToken: record.fencingToken, until: now + record.remaining })
+  }
+
+  #endAbsence({ absences }: Machine): void {
+    const last = absences.at(-1)
+    if (last !== undefined) last.to ??= this.now
   }
 
   #violate(text: string): void {

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import type { BuildOptions } from 'esbuild'
 import type { PageFile, PageFiles } from './page-file.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -11,15 +12,27 @@ const types: Readonly<Record<string, string>> = {
   svg: 'image/svg+xml',
 }
 
-/** The sources that index.html names, each built into one file. */
-const sources = ['client/main.tsx', 'client/page.css', 'client/icon.svg']
+/** A page in TSX. */
+export interface PageSources {
+  /** The folder with `client/index.html`. */
+  readonly root: string
+  /** What `index.html` names, each built into one file; paths from the folder. */
+  readonly entries: { readonly app: string; readonly style: string; readonly icon: string }
+  /** What stands in a browser for modules and globals of Node. */
+  readonly standIns?: Pick<BuildOptions, 'alias' | 'inject'>
+}
 
-/** Builds the page with esbuild. Only the sources use it: the published package has the files. */
-export async function buildPage(): Promise<PageFiles> {
+const uiPage: PageSources = {
+  root,
+  entries: { app: 'client/main.tsx', style: 'client/page.css', icon: 'client/icon.svg' },
+}
+
+/** Builds a page with esbuild, that of this package unless given. Only the sources use it: the published package has the files. */
+export async function buildPage({ root, entries, standIns }: PageSources = uiPage): Promise<PageFiles> {
   const { build } = await import('esbuild')
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
-    entryPoints: { app: 'client/main.tsx', style: 'client/page.css', icon: 'client/icon.svg' },
+    entryPoints: entries,
     outdir: 'assets',
     entryNames: '[name]-[hash]',
     bundle: true,
@@ -33,13 +46,15 @@ export async function buildPage(): Promise<PageFiles> {
     metafile: true,
     write: false,
     logLevel: 'warning',
+    conditions: ['@leasehold/source'],
+    ...standIns,
   })
   const assets = outputFiles.map(({ path, contents }): PageFile => {
     const asset = relative(root, path).split(sep).join('/')
     return { path: asset, type: typeOf(asset), body: contents, isImmutable: true }
   })
   let index = await readFile(join(root, 'client/index.html'), 'utf8')
-  for (const source of sources) {
+  for (const source of Object.values(entries)) {
     const built = Object.entries(metafile.outputs).find(([, { inputs }]) => source in inputs)
     if (built === undefined) throw new Error(`esbuild made no file of ${source}`)
     index = index.replace(source, built[0])

@@ -1,0 +1,3 @@
+import { writePlayground } from '../docs/playground/write-playground.js'
+
+await writePlayground()
