@@ -1,3 +1,4 @@
+import { useState } from 'preact/hooks'
 import { HOUR, TIMES } from '../world/settings.js'
 import { letterOf } from '../world/world.js'
 import { usePlayer, useWorld } from './player-context.js'
@@ -11,7 +12,6 @@ export function NodeView({ node }: { readonly node: number }) {
   const program = world.programOf(node)
   const { kind, text } = stateOf(world, node)
   const token = program?.lease.fencingToken
-  const isValid = program?.lease.checkLease() === true
   return (
     <article class="card node" data-kind={kind} aria-labelledby={`node-${letter}`}>
       <div class="node-head">
@@ -20,6 +20,7 @@ export function NodeView({ node }: { readonly node: number }) {
           {letter}
         </h2>
         <span class="state">{text}</span>
+        <span class="doing">{program?.isComputing === true && 'computes'}</span>
       </div>
       <ValidityBar remaining={program?.lease.remaining ?? 0} ttl={TIMES.heartbeatTimeout} />
       <dl class="facts">
@@ -28,15 +29,10 @@ export function NodeView({ node }: { readonly node: number }) {
           <dd class="mono">{token === undefined ? '–' : `#${token}`}</dd>
         </div>
         <div>
-          <dt>May act</dt>
-          <dd>{isValid ? 'yes' : 'no'}</dd>
-        </div>
-        <div>
-          <dt>Wall clock</dt>
+          <dt>Clock</dt>
           <dd class="mono">{timeOfDay(world.clockOf(node).wall())}</dd>
         </div>
       </dl>
-      <p class="doing">{program?.isComputing === true ? 'has checked, computes a write' : ' '}</p>
       <NodeButtons node={node} />
     </article>
   )
@@ -53,25 +49,40 @@ function NodeButtons({ node }: { readonly node: number }) {
   const player = usePlayer()
   const world = useWorld()
   const letter = letterOf(node)
+  const [isOpen, setIsOpen] = useState(false)
+  const id = `buttons-${letter}`
   return (
-    <div class="node-buttons">
-      {actionsOn(world, node).map(({ text, act, isOff = false, isHarm = false }, place) => (
-        <button
-          // The same button does and undoes.
-          key={place}
-          type="button"
-          class={isHarm ? 'danger' : 'button'}
-          disabled={isOff}
-          onClick={() => {
-            act()
-            player.changed()
-          }}
-        >
-          {text}
-          <span class="unseen"> ({letter})</span>
-        </button>
-      ))}
-    </div>
+    <>
+      {/* On a phone, the buttons would hide what they do. */}
+      <button
+        type="button"
+        class="button node-toggle"
+        aria-expanded={isOpen}
+        aria-controls={id}
+        onClick={() => setIsOpen(!isOpen)}
+      >
+        {isOpen ? 'Less' : 'Act'}
+        <span class="unseen"> ({letter})</span>
+      </button>
+      <div id={id} class="node-buttons" data-open={isOpen || undefined}>
+        {actionsOn(world, node).map(({ text, act, isOff = false, isHarm = false }, place) => (
+          <button
+            // The same button does and undoes.
+            key={place}
+            type="button"
+            class={isHarm ? 'danger' : 'button'}
+            disabled={isOff}
+            onClick={() => {
+              act()
+              player.changed()
+            }}
+          >
+            {text}
+            <span class="unseen"> ({letter})</span>
+          </button>
+        ))}
+      </div>
+    </>
   )
 }
 
@@ -93,6 +104,6 @@ function actionsOn(world: ReturnType<typeof useWorld>, node: number): readonly A
       ? { text: 'Fast link', act: () => world.hasten(node) }
       : { text: 'Slow link', act: () => world.slow(node) },
     { text: 'Release', act: () => world.release(node), isOff: isDead || isPaused || world.holder !== node },
-    { text: 'Clock +1 h', act: () => world.stepWall(node, HOUR) },
+    { text: '+1 h', act: () => world.stepWall(node, HOUR) },
   ]
 }

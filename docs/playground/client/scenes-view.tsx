@@ -1,18 +1,21 @@
-import type { Scene } from '../scenes/scene.js'
+import { useEffect, useRef } from 'preact/hooks'
 import { scenes } from '../scenes/scenes.js'
+import { useChoice } from './choice.js'
 import { usePlayer } from './player-context.js'
 
 /** The ten scenes, and free play. */
 export function ScenesView() {
-  const player = usePlayer()
-  const current = player.showing.scene
-  const play = (scene: Scene | undefined): void => {
-    history.replaceState(null, '', scene === undefined ? location.pathname : `#${scene.id}`)
-    void player.play(scene)
-  }
+  const current = usePlayer().showing.scene
+  const play = useChoice()
+  const list = useRef<HTMLOListElement>(null)
+  // On a phone, the scenes stand side by side.
+  useEffect(() => {
+    const chosen = list.current?.querySelector<HTMLElement>('[aria-current]')?.parentElement
+    if (chosen) list.current?.scrollTo({ left: chosen.offsetLeft - list.current.offsetLeft })
+  }, [current])
   return (
     <nav class="scenes" aria-label="Scenes">
-      <ol>
+      <ol ref={list}>
         {scenes.map((scene, place) => (
           <li key={scene.id}>
             <button
@@ -36,7 +39,9 @@ export function ScenesView() {
             onClick={() => play(undefined)}
           >
             <span class="scene-title">Free play</span>
-            <span class="scene-sentence">Begin afresh, and press what you like. The buttons work during a scene too.</span>
+            <span class="scene-sentence">
+              Begin afresh, and press what you like. The buttons work during a scene too.
+            </span>
           </button>
         </li>
       </ol>

@@ -25,7 +25,12 @@ export function stateOf(world: World, node: number): NodeState {
   }
 }
 
-const requests: Readonly<Record<string, string>> = { acquire: 'ask', renew: 'renew', release: 'release', withdraw: 'leave' }
+const requests: Readonly<Record<string, string>> = {
+  acquire: 'ask',
+  renew: 'renew',
+  release: 'release',
+  withdraw: 'leave',
+}
 
 /** The content of a message, in one or two words. */
 export function messageText(message: Message): { readonly text: string; readonly tone: 'good' | 'bad' | 'plain' } {
@@ -58,5 +63,5 @@ export function seconds(milliseconds: number): string {
 
 /** A wall clock, as a person reads it. */
 export function timeOfDay(wall: number): string {
-  return new Date(wall).toISOString().slice(11, 19)
+  return new Date(wall).toISOString().slice(11, 16)
 }

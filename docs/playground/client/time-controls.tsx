@@ -1,3 +1,5 @@
+import { scenes } from '../scenes/scenes.js'
+import { useChoice } from './choice.js'
 import { speeds } from './player.js'
 import { usePlayer, useWorld } from './player-context.js'
 import { seconds } from './texts.js'
@@ -9,17 +11,18 @@ export function TimeControls() {
   const player = usePlayer()
   const { now } = useWorld()
   const { scene, caption, isOver } = player.showing
-  const freely = 'A holds the lease, B and C wait. Choose a scene, or kill, pause and cut as you like.'
+  const next = scenes[(scene === undefined ? 0 : scenes.indexOf(scene) + 1) % scenes.length]
+  const choose = useChoice()
+  const freely = 'One node holds the lease, the others wait. Choose a scene, or kill, pause and cut as you like.'
   return (
     <section class="card time" aria-labelledby="scene-title">
       <h2 id="scene-title">{scene === undefined ? 'Free play' : scene.title}</h2>
       <p class="caption" role="status">
         {scene === undefined ? freely : caption}
-        {scene !== undefined && isOver && <span class="none"> The scene is over; go on as you like.</span>}
       </p>
       <div class="time-buttons">
         <button type="button" class="primary" onClick={() => player.pause(!player.isPaused)}>
-          {player.isPaused ? 'Play' : 'Stop time'}
+          {player.isPaused ? 'Go on' : 'Stop time'}
         </button>
         <button type="button" class="button" disabled={!player.isPaused} onClick={() => void player.step()}>
           Step 0.1 s
@@ -38,6 +41,12 @@ export function TimeControls() {
             </button>
           ))}
         </fieldset>
+        <button type="button" class="button" onClick={() => choose(scene)}>
+          Again
+        </button>
+        <button type="button" class="button" data-next={isOver || undefined} onClick={() => choose(next)}>
+          Next scene
+        </button>
         <span class="mono now">{seconds(now)} s</span>
       </div>
     </section>

@@ -86,7 +86,9 @@ function Lane(lane: {
   const isStore = name === 'Store'
   const last = tenures.at(-1)
   const holds = last?.isOpen === true ? `now, with token ${last.fencingToken}` : 'not now'
-  const label = isStore ? `Store: keeps the name ${last?.isOpen === true ? `for ${letterOf(last.node)}` : 'for nobody'}` : `${name}: may act ${holds}`
+  const label = isStore
+    ? `Store: keeps the name ${last?.isOpen === true ? `for ${letterOf(last.node)}` : 'for nobody'}`
+    : `${name}: may act ${holds}`
   return (
     <div class="history-lane">
       <span class="lane-name" aria-hidden="true">

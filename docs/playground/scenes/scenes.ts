@@ -14,7 +14,8 @@ const LOOK = 1_500
 const killTheHolder: Scene = {
   id: 'kill-the-holder',
   title: 'Kill the holder',
-  sentence: 'A dies and tells nobody: its record in the store runs out, and the first waiter takes over with a larger token.',
+  sentence:
+    'A dies and tells nobody: its record in the store runs out, and the first waiter takes over with a larger token.',
   async play({ world, say }) {
     say('A holds the lease and renews it every 1.5 s. B and C wait in the queue.')
     await world.wait(LOOK)
@@ -29,12 +30,15 @@ const killTheHolder: Scene = {
 const pauseTheHolder: Scene = {
   id: 'pause-the-holder',
   title: 'Pause the holder for longer than its ttl',
-  sentence: 'A freezes between its check and its write. When it wakes up, its late write is refused, because B has a larger token.',
+  sentence:
+    'A freezes between its check and its write. When it wakes up, its late write is refused, because B has a larger token.',
   async play({ world, say }) {
     say('A checks its lease, and then computes what it writes.')
     await world.until(() => world.programOf(A)?.isComputing === true)
     world.pause(A)
-    say('A is frozen, as in a long garbage collection. Its clock goes on, so its validity runs down without any code of A.')
+    say(
+      'A is frozen, as in a long garbage collection. Its clock goes on, so its validity runs down without any code of A.',
+    )
     await heldBy(world, B)
     await written(world, B)
     say('B holds the lease and has written. A still sleeps, with a write in its hands.')
@@ -42,7 +46,9 @@ const pauseTheHolder: Scene = {
     world.resume(A)
     say('A wakes up. It finds out that its lease is lost, but its write is already on the way.')
     await world.until(() => world.writes.some(({ isAccepted }) => !isAccepted))
-    say('The resource has seen token 2 and refuses the write with token 1. Without the token, A would have overwritten B.')
+    say(
+      'The resource has seen token 2 and refuses the write with token 1. Without the token, A would have overwritten B.',
+    )
     await world.wait(LOOK)
   },
 }
@@ -50,7 +56,8 @@ const pauseTheHolder: Scene = {
 const cutTheLink: Scene = {
   id: 'cut-the-link',
   title: 'Cut the link of the holder',
-  sentence: 'A cannot renew, so it stops on its own clock before the store lets B in: look at the gap between their bars.',
+  sentence:
+    'A cannot renew, so it stops on its own clock before the store lets B in: look at the gap between their bars.',
   async play({ world, say }) {
     await world.wait(LOOK / 2)
     world.cut(A)
@@ -70,7 +77,8 @@ const cutTheLink: Scene = {
 const lateAnswers: Scene = {
   id: 'late-answers',
   title: 'The store answers late',
-  sentence: 'The heartbeats of A time out for 2.5 s: that is no loss, and A keeps its lease because one gets through in time.',
+  sentence:
+    'The heartbeats of A time out for 2.5 s: that is no loss, and A keeps its lease because one gets through in time.',
   async play({ world, say }) {
     await world.wait(LOOK / 2)
     world.slow(A)
@@ -141,7 +149,8 @@ const wrongClock: Scene = {
 const askAtOnce: Scene = {
   id: 'ask-at-once',
   title: 'Two nodes ask at once',
-  sentence: 'A and B ask in the same instant: the store decides in one step, so one is granted and the other gets a place in the queue.',
+  sentence:
+    'A and B ask in the same instant: the store decides in one step, so one is granted and the other gets a place in the queue.',
   starts: [500, 500, 2_500],
   async play({ world, say }) {
     say('A and B start at the same time, and both ask for the lease.')
@@ -157,7 +166,8 @@ const askAtOnce: Scene = {
 const lateWrite: Scene = {
   id: 'late-write',
   title: 'A late write with an old token',
-  sentence: 'A write of A is stuck in the network until B has written: the resource refuses it by its token, though A did nothing wrong.',
+  sentence:
+    'A write of A is stuck in the network until B has written: the resource refuses it by its token, though A did nothing wrong.',
   async play({ world, say }) {
     await world.until(() => world.programOf(A)?.isComputing === true)
     world.slow(A, VERY_SLOW)
@@ -166,7 +176,9 @@ const lateWrite: Scene = {
     await written(world, B)
     say('A has stopped, and B holds the lease and writes with token 2. The write of A is still under way.')
     await world.until(() => world.writes.some(({ isAccepted }) => !isAccepted))
-    say('The write of A has arrived, and was refused: when it was sent, A held the lease, and no check by A could have helped.')
+    say(
+      'The write of A has arrived, and was refused: when it was sent, A held the lease, and no check by A could have helped.',
+    )
     world.hasten(A)
     await world.wait(LOOK)
   },
@@ -175,7 +187,8 @@ const lateWrite: Scene = {
 const restartTheStore: Scene = {
   id: 'restart-the-store',
   title: 'The store restarts',
-  sentence: 'The store is away for 2 s: A goes on within its validity, and its next heartbeat finds the record as it was.',
+  sentence:
+    'The store is away for 2 s: A goes on within its validity, and its next heartbeat finds the record as it was.',
   async play({ world, say }) {
     await world.wait(LOOK / 2)
     world.restartStore()

@@ -12,7 +12,10 @@ export const process = {
   emitWarning: (warning: string): void => reportError(new Error(warning)),
 }
 
-const digits = (): string => Math.floor(0x10000 * (1 + Math.random())).toString(16).slice(-4)
+const digits = (): string =>
+  Math.floor(0x10000 * (1 + Math.random()))
+    .toString(16)
+    .slice(-4)
 
 /** Browsers make GUIDs only for pages that came by HTTPS. These need not be secret. */
 export const crypto = {

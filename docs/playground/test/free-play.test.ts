@@ -23,22 +23,25 @@ const actions: readonly ((world: World, node: number) => unknown)[] = [
   (world) => world.restartStore(),
 ]
 
-it.each(Array.from({ length: 20 }, (_, seed) => seed))('whatever a visitor presses, no rule breaks (seed %i)', async (seed) => {
-  const random = new Random(seed)
-  const world = new World({ seed })
-  for (let pressed = 0; pressed < 60; pressed += 1) {
-    await world.advance(random.between(0, 2_500))
-    await actions[random.whole(0, actions.length - 1)]?.(world, random.whole(0, 2))
-  }
-  for (const node of [0, 1, 2]) {
-    world.resume(node)
-    world.mend(node)
-    world.hasten(node)
-    world.start(node)
-  }
-  await world.advance(20_000)
-  expect(world.violation).toBeUndefined()
-  // In the end everything works again.
-  expect(world.holder).toBeDefined()
-  expect(world.waiters).toHaveLength(2)
-})
+it.each(Array.from({ length: 20 }, (_, seed) => seed))(
+  'whatever a visitor presses, no rule breaks (seed %i)',
+  async (seed) => {
+    const random = new Random(seed)
+    const world = new World({ seed })
+    for (let pressed = 0; pressed < 60; pressed += 1) {
+      await world.advance(random.between(0, 2_500))
+      await actions[random.whole(0, actions.length - 1)]?.(world, random.whole(0, 2))
+    }
+    for (const node of [0, 1, 2]) {
+      world.resume(node)
+      world.mend(node)
+      world.hasten(node)
+      world.start(node)
+    }
+    await world.advance(20_000)
+    expect(world.violation).toBeUndefined()
+    // In the end everything works again.
+    expect(world.holder).toBeDefined()
+    expect(world.waiters).toHaveLength(2)
+  },
+)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { Showing } from '../scenes/scene.js'
+import { scenes } from '../scenes/scenes.js'
 import type { Entry } from '../world/journal.js'
 import { BREAK_PERIOD, TIMES } from '../world/settings.js'
 import type { Tenure } from '../world/tenures.js'
-import { scenes } from '../scenes/scenes.js'
-import { Showing } from '../scenes/scene.js'
 
 const { heartbeatTimeout, heartbeatInterval, operationTimeout } = TIMES
 const [A, B, C] = [0, 1, 2]

@@ -97,7 +97,9 @@ export class Program implements Client {
     const { lease, owner } = this
     const { journal } = this.#surroundings
     const actor = owner as Actor
-    lease.on('acquired', ({ fencingToken }) => journal.note(actor, `holds the lease, with token ${fencingToken}`, 'good'))
+    lease.on('acquired', ({ fencingToken }) =>
+      journal.note(actor, `holds the lease, with token ${fencingToken}`, 'good'),
+    )
     lease.on('jeopardy', ({ remaining }) => {
       const left = Math.max(0, remaining / 1_000).toFixed(1)
       journal.note(actor, `a heartbeat failed: the lease is in jeopardy, valid for ${left} s more`, 'warning')

@@ -7,7 +7,7 @@ import { ServerTimedStore } from '../../../testing/simulator/src/server-timed-st
 import { Journal } from './journal.js'
 import { Links } from './links.js'
 import { LETTERS, Program, type Surroundings } from './program.js'
-import { BREAK_PERIOD, LEASE, RESOURCE, RESTART, SLOW_BY } from './settings.js'
+import { BREAK_PERIOD, HOUR, LEASE, RESOURCE, RESTART, SLOW_BY } from './settings.js'
 import { ShownStore } from './shown-store.js'
 import { Tenures } from './tenures.js'
 
@@ -44,6 +44,9 @@ export interface WorldOptions {
 
 /** Streams of the seed. */
 const streams = { links: 1, programs: 100 }
+
+/** The wall clocks of the nodes begin at noon, so that an hour more or less is the same day. */
+const NOON = 12 * HOUR
 
 /** Old writes are dropped. */
 const MOST_WRITES = 200
@@ -93,7 +96,7 @@ export class World implements Surroundings {
     this.server = new ShownStore(this.#serverClock)
     this.store = new ServerTimedStore(this.plan, this.monitor, this.#serverClock, this.server)
     this.#machines = LETTERS.map(() => ({
-      clock: new VirtualClock({ time }),
+      clock: new VirtualClock({ time, skew: NOON }),
       tenures: new Tenures(),
       absences: [],
       program: undefined,
@@ -322,9 +325,12 @@ export class World implements Surroundings {
 
   #lookAtRecord(): void {
     const { now, record } = this
-    if (record?.remaining === undefined) return this.locks.look(now, undefined)
-    const node = LETTERS.findIndex((letter) => letter === record.owner)
-    this.locks.look(now, { node, fencingToken: record.fencingToken, until: now + record.remaining })
+    const node = (LETTERS as readonly string[]).indexOf(record?.owner ?? '')
+    const lock =
+      record?.remaining === undefined
+        ? undefined
+        : { node, fencingToken: record.fencingToken, until: now + record.remaining }
+    this.locks.look(now, lock)
   }
 
   #endAbsence({ absences }: Machine): void {

@@ -137,7 +137,10 @@ export class Connection {
   }
 
   /** Sends a message to another receiver than the store; `arrive` may answer. */
-  post(content: Content, arrive: (answer: (value: unknown, isFailure: boolean, deliver: () => void) => void) => void): void {
+  post(
+    content: Content,
+    arrive: (answer: (value: unknown, isFailure: boolean, deliver: () => void) => void) => void,
+  ): void {
     const { network } = this.#simulation
     const answer = (value: unknown, isFailure: boolean, deliver: () => void): void =>
       this.#deliver({ ...content, answer: value, isFailure }, deliver)
