@@ -60,6 +60,7 @@ const long = [
   'packages/sharding/test/simulation/simulation.test.ts',
   'packages/recorder/test/stack.test.ts',
   'packages/ui/test/browser/**/*.test.ts',
+  'docs/playground/test/browser/**/*.test.ts',
   'testing/simulator/test/*.test.ts',
   'examples/{accounts,agents,chat-room,cron,failover,fastify,getting-started,hocon,http,jobs,nestjs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing,ui}/test/**/*.test.ts',
   'tools/test/published/*.test.ts',

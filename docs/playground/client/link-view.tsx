@@ -18,27 +18,52 @@ export function LinkView({ node }: { readonly node: number }) {
           {state}
         </span>
       )}
-      {network.messages(node).map((message) => (
-        <MessageView key={message.id} message={message} now={now} />
+      {labelled(network.messages(node), now).map(({ message, place, hasText }) => (
+        <MessageView key={message.id} message={message} place={place} hasText={hasText} />
       ))}
     </div>
   )
 }
 
-function MessageView({ message, now }: { readonly message: Message; readonly now: number }) {
-  const { direction, sentAt, arrivesAt } = message
+/** A text that is closer than this to another one, in percent of the link, could not be read. */
+const CLOSE = 16
+
+interface Placed {
+  readonly message: Message
+  /** Percent of the way from the node to the store. */
+  readonly place: number
+  readonly hasText: boolean
+}
+
+/** Where the messages are, the furthest first, and which of them have room for their text. */
+function labelled(messages: readonly Message[], now: number): readonly Placed[] {
+  const last: Partial<Record<Message['direction'], number>> = {}
+  return messages
+    .map((message) => ({ message, way: wayOf(message, now) }))
+    .toSorted((one, other) => other.way - one.way)
+    .map(({ message, way }) => {
+      const { direction } = message
+      const hasText = (last[direction] ?? Number.POSITIVE_INFINITY) - way > CLOSE
+      if (hasText) last[direction] = way
+      return { message, place: direction === 'to-store' ? way : 100 - way, hasText }
+    })
+}
+
+function wayOf({ sentAt, arrivesAt }: Message, now: number): number {
+  return Math.max(0, Math.min(100, (100 * (now - sentAt)) / (arrivesAt - sentAt)))
+}
+
+function MessageView({ message, place, hasText }: Placed) {
   const { text, tone } = messageText(message)
-  const way = (now - sentAt) / (arrivesAt - sentAt)
-  const top = 100 * (direction === 'to-store' ? way : 1 - way)
   return (
     <span
       class="message"
-      data-direction={direction}
+      data-direction={message.direction}
       data-tone={tone}
       aria-hidden="true"
-      style={{ top: `${Math.max(0, Math.min(100, top))}%` }}
+      style={{ top: `${place}%` }}
     >
-      <span class="message-text">{text}</span>
+      {hasText && <span class="message-text">{text}</span>}
     </span>
   )
 }

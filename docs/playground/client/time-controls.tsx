@@ -16,7 +16,10 @@ export function TimeControls() {
   const freely = 'One node holds the lease, the others wait. Choose a scene, or kill, pause and cut as you like.'
   return (
     <section class="card time" aria-labelledby="scene-title">
-      <h2 id="scene-title">{scene === undefined ? 'Free play' : scene.title}</h2>
+      <div class="time-head">
+        <h2 id="scene-title">{scene === undefined ? 'Free play' : scene.title}</h2>
+        <span class="mono now">{seconds(now)} s</span>
+      </div>
       <p class="caption" role="status">
         {scene === undefined ? freely : caption}
       </p>
@@ -47,7 +50,6 @@ export function TimeControls() {
         <button type="button" class="button" data-next={isOver || undefined} onClick={() => choose(next)}>
           Next scene
         </button>
-        <span class="mono now">{seconds(now)} s</span>
       </div>
     </section>
   )
