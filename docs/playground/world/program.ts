@@ -111,6 +111,7 @@ export class Program implements Client {
     lease.on('reachable', () => journal.note(actor, 'reaches the store again'))
   }
 
+  // #region contend
   async #contend(): Promise<void> {
     while (!this.isDead) {
       // It rejects when the lease is lost, which the journal has already.
@@ -131,6 +132,7 @@ export class Program implements Client {
       await this.#sleep(WRITE_EVERY - COMPUTE_FOR)
     }
   }
+  // #endregion contend
 
   /** Does not wait for the answer, which may never come. */
   #write(fencingToken: bigint): void {
