@@ -10,8 +10,9 @@ const steps: Record<string, () => boolean | Promise<boolean>> = {
     all([
       () => runTool('tsc', ['-b']),
       () => runTool('tsc', ['-p', 'tsconfig.test.json']),
-      // The page runs in a browser, and is written in TSX.
+      // These pages run in a browser, and are written in TSX.
       () => runTool('tsc', ['-p', 'packages/ui/tsconfig.client.json']),
+      () => runTool('tsc', ['-p', 'docs/playground']),
     ]),
   unused: () =>
     all([

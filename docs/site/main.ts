@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { build, createServer, serve } from 'vitepress'
 import { root } from '../../tools/workspaces.js'
+import { writePlayground } from '../playground/write-playground.js'
 import { API_FOLDER } from './api-folder.js'
 import { writeApiReference } from './api-reference.js'
 
@@ -16,12 +17,14 @@ const commands: Record<string, (port: number | undefined) => Promise<unknown>> =
   dev: async (port) => {
     // The sources of the packages change more often than their declarations: docs:build writes the reference again.
     if (!existsSync(join(docs, API_FOLDER))) await writeApiReference()
+    await writePlayground()
     const server = await createServer(docs, { ...(port !== undefined && { port }) })
     await server.listen()
     server.printUrls()
   },
   build: async () => {
     await writeApiReference()
+    await writePlayground()
     await build(docs)
   },
   preview: (port) => serve({ root: docs, ...(port !== undefined && { port }) }),

@@ -1,9 +1,9 @@
 import { eventually, type Finishing } from '@leasehold/testing'
+import { accessibilityFaults } from '@leasehold/testing/accessibility'
 import { describeChromium } from '@leasehold/testing/describe-chromium'
+import { oneBrowser } from '@leasehold/testing/one-browser'
+import { Reader, type ReaderOptions } from '@leasehold/testing/reader'
 import { describe, it } from 'vitest'
-import { accessibilityFaults } from '../../../../packages/ui/test/browser/support/accessibility.js'
-import { oneBrowser } from '../../../../packages/ui/test/browser/support/one-browser.js'
-import { Reader, type ReaderOptions } from '../../../../packages/ui/test/browser/support/reader.js'
 import { servePlayground } from './site.js'
 
 describeChromium('the playground in a browser', () => {

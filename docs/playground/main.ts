@@ -1,0 +1,3 @@
+import { writePlayground } from './write-playground.js'
+
+await writePlayground()

@@ -1,3 +1,0 @@
-import { writePlayground } from '../docs/playground/write-playground.js'
-
-await writePlayground()
