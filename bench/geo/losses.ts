@@ -1,6 +1,6 @@
 import { TimeoutSettings } from '@leasehold/core'
 import { SimulatedLease } from '../../packages/core/test/objective/lease-days.js'
-import { pareto, type World } from '../../packages/core/test/objective/world.js'
+import { pareto, partAbove, type World } from '../../packages/core/test/objective/world.js'
 import { Random } from '../../packages/testkit/src/random.js'
 import { RETRANSMISSION } from './regions.js'
 
@@ -21,11 +21,26 @@ export interface Times {
   readonly operationTimeout?: number
 }
 
-/** False losses a year of one lease, from so many lease-days. */
+/** Enough losses for a rate of two digits. */
+const ENOUGH = 1_000
+
+/**
+ * False losses a year of one lease, from so many lease-days, or fewer if the losses are many. `Infinity` where the time limit of a request is shorter than most
+ * round trips.
+ */
 export function falseLosses(link: Link, times: Times, days: number): number {
   const random = new Random(1)
-  const lease = new SimulatedLease(worldOf(link), new TimeoutSettings(times), () => random.next())
-  return (lease.live(days).losses / days) * DAYS_OF_YEAR
+  const world = worldOf(link)
+  const timeouts = new TimeoutSettings(times)
+  if (partAbove(world.roundTrip, timeouts.operationTimeout) > 0.5) return Number.POSITIVE_INFINITY
+  const lease = new SimulatedLease(world, timeouts, () => random.next())
+  let lived = 0
+  let losses = 0
+  for (let next = 10; lived < days && losses < ENOUGH; next = Math.min(lived, days - lived)) {
+    losses += lease.live(next).losses
+    lived += next
+  }
+  return (losses / lived) * DAYS_OF_YEAR
 }
 
 export function worldOf({ roundTrip, packetLoss, isSilentAtTimes }: Link): World {

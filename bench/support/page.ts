@@ -14,3 +14,15 @@ export function writePage(name: string, template: URL, parts: Readonly<Record<st
 export function writeChart(name: string, title: string, charts: readonly Chart[]): void {
   writeFileSync(new URL(`${name}.svg`, folder), toSvg(title, charts))
 }
+
+/** Writes parts of a page in `docs` that is otherwise written by hand: each between `<!-- figures: NAME -->` and `<!-- end of figures -->`. */
+export function writeFigures(name: string, figures: Readonly<Record<string, string>>): void {
+  const page = new URL(`${name}.md`, docs)
+  const filled = Object.entries(figures).reduce((text, [part, figure]) => {
+    const [before, rest] = text.split(`<!-- figures: ${part} -->`)
+    const after = rest?.split('<!-- end of figures -->').slice(1).join('<!-- end of figures -->')
+    if (before === undefined || after === undefined) throw new Error(`${name}.md has no place for the figures '${part}'`)
+    return `${before}<!-- figures: ${part} -->\n${figure}\n<!-- end of figures -->${after}`
+  }, readFileSync(page, 'utf8'))
+  writeFileSync(page, filled)
+}
