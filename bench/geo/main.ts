@@ -24,7 +24,9 @@ async function costs(): Promise<string> {
 }
 
 function rowOfCosts({ placement, holder, acquire, heartbeat, handOver, handOff, takeOver }: Costs): string[] {
-  const times = [acquire, heartbeat, ...regions.map((region) => handOver[region]), handOff].map((time) => `${Math.round(time)} ms`)
+  const times = [acquire, heartbeat, ...regions.map((region) => handOver[region]), handOff].map(
+    (time) => `${Math.round(time)} ms`,
+  )
   return [placement, holder, ...times, seconds(takeOver)]
 }
 
@@ -50,7 +52,10 @@ async function silences(): Promise<string> {
     const shown = parts.map((part) => (part === 0 ? 'none' : part === 1 ? 'all' : `${Math.round(100 * part)} %`))
     rows.push([seconds(ttl), seconds(heartbeatInterval), seconds(operationTimeout), ...shown])
   }
-  return table(`ttl | interval | time limit | ${lengths.map((length) => `silent for ${seconds(length)}`).join(' | ')}`, rows)
+  return table(
+    `ttl | interval | time limit | ${lengths.map((length) => `silent for ${seconds(length)}`).join(' | ')}`,
+    rows,
+  )
 }
 
 function losses(): string {

@@ -97,7 +97,11 @@ class Consensus implements Placement {
       this.#leader = region === 'A' ? 'B' : 'A'
       const machine = new VirtualClock({ time })
       const leader: RegionalClient = { node: -1, owner: 'leader', machine, isDead: false, region: this.#leader }
-      const line = lineOf(leader, () => this.#leader, (_from, _to, deliver) => deliver())
+      const line = lineOf(
+        leader,
+        () => this.#leader,
+        (_from, _to, deliver) => deliver(),
+      )
       const store = this.#store.open(new Connection(leader, line, soundAnswers(this.#surroundings)))
       if (this.#lastGrant !== undefined) void store.renew(this.#lastGrant, new AbortableCall())
     })
@@ -175,7 +179,9 @@ class Quorum implements Placement {
   constructor(surroundings: Surroundings) {
     this.#surroundings = surroundings
     // Each server counts its tokens by itself, so that the servers have to agree on the token of a grant.
-    this.#servers = regions.map((_, place) => new FakeServer(new VirtualClock({ time: surroundings.time }), BigInt(place)))
+    this.#servers = regions.map(
+      (_, place) => new FakeServer(new VirtualClock({ time: surroundings.time }), BigInt(place)),
+    )
   }
 
   open({ region, machine }: RegionalClient): LeaseStore {

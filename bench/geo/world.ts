@@ -1,7 +1,7 @@
 import { LeaseSettings, StoreLease, TimeoutSettings } from '@leasehold/core'
 import { VirtualClock, VirtualTime } from '@leasehold/testkit'
-import { silentLogger } from '../../packages/testkit/src/silent-logger.js'
 import { Random } from '../../packages/testkit/src/random.js'
+import { silentLogger } from '../../packages/testkit/src/silent-logger.js'
 import {
   createPlacement,
   OneServer,
@@ -102,7 +102,8 @@ export class GeoWorld {
       endedAt = this.time.now
     }
     promise.then(end, end)
-    if (!(await this.time.advanceUntil(() => endedAt !== undefined, LONGEST))) throw new Error(`not within ${LONGEST} ms`)
+    if (!(await this.time.advanceUntil(() => endedAt !== undefined, LONGEST)))
+      throw new Error(`not within ${LONGEST} ms`)
     return { value: await promise, took: (endedAt ?? begun) - begun }
   }
 }

@@ -1,9 +1,9 @@
 import type { DurationAdvice } from '../../packages/core/src/objective/duration-advice.js'
-import { StorePlans } from '../../packages/core/src/objective/objective-planner.js'
 import type { LeaseTimes } from '../../packages/core/src/objective/loss-forecast.js'
+import { StorePlans } from '../../packages/core/src/objective/objective-planner.js'
 import type { LeaseObjective } from '../../packages/core/src/settings/lease-objective.js'
 import { SimulatedLease } from '../../packages/core/test/objective/lease-days.js'
-import type { World } from '../../packages/core/test/objective/world.js'
+import { partAbove, type World } from '../../packages/core/test/objective/world.js'
 import { Random } from '../../packages/testkit/src/random.js'
 
 const DAY = 86_400_000
@@ -31,8 +31,10 @@ export interface Shift {
 /** Durations in the world after the shift. */
 export interface Outcome {
   readonly times: LeaseTimes
-  /** False losses a year, if these durations stayed. */
+  /** False losses a year, if these durations stayed. `Infinity`: the lease is never held. */
   readonly losses: number
+  /** How long a take-over takes at most, but for one in a hundred: the ttl, and two round trips. In milliseconds. */
+  readonly takeOver: number
   /** Whether the process says that it does not keep the objective; `false` where nothing is learned. */
   readonly isWarning: boolean
 }
@@ -56,7 +58,8 @@ export function runShift(shift: Shift, objective: LeaseObjective, days: number):
   const outcomeOf = (advice: DurationAdvice, isLearned = true): Outcome => {
     const { heartbeatTimeout, heartbeatInterval, operationTimeout, kept } = advice
     const times = { heartbeatTimeout, heartbeatInterval, operationTimeout }
-    return { times, losses: lossesOf(after, times, days), isWarning: isLearned && !kept }
+    const takeOver = heartbeatTimeout + 2 * after.roundTrip(0.01)
+    return { times, losses: lossesOf(after, times, days), takeOver, isWarning: isLearned && !kept }
   }
   const fixed = outcomeOf(process.advice, false)
   const at = (until: Moment): Outcome => {
@@ -87,7 +90,10 @@ class Learner {
     // Leases revise their durations at least once an hour; a tenth more time each is enough where little changes.
     for (let step = HOUR; this.days < until; step *= 1.1) {
       const next = Math.min(step, until - this.days)
-      new SimulatedLease(world, this.advice, () => this.#random.next(), this.#plans.experience).live(next)
+      // Where most requests take longer than their time limit, the lease is not granted again, and nothing is learned.
+      if (isAnswered(world, this.advice)) {
+        new SimulatedLease(world, this.advice, () => this.#random.next(), this.#plans.experience).live(next)
+      }
       this.days += next
       this.advice = this.#advise()
     }
@@ -98,7 +104,13 @@ class Learner {
   }
 }
 
+/** Whether most requests are answered within their time limit. */
+export function isAnswered({ roundTrip }: World, { operationTimeout }: LeaseTimes): boolean {
+  return partAbove(roundTrip, operationTimeout) <= 0.5
+}
+
 function lossesOf(world: World, times: LeaseTimes, days: number): number {
+  if (!isAnswered(world, times)) return Number.POSITIVE_INFINITY
   const random = new Random(2)
   const lease = new SimulatedLease(world, times, () => random.next())
   let lived = 0

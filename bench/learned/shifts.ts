@@ -10,8 +10,20 @@ export const shifts: readonly Shift[] = [
     before: near,
     after: worldOf({ roundTrip: 200, packetLoss: 0.01, isSilentAtTimes: false }),
   },
-  { name: 'it becomes slow at times: one request in a hundred takes about 1 s', before: near, after: { name: 'slow', roundTrip: mixed(lognormal(5, 2), lognormal(900, 1.6), 0.01) } },
-  { name: 'a heavy tail: 10 ms, falls with the power 1.1', before: near, after: { name: 'heavy', roundTrip: pareto(10, 1.1) } },
+  {
+    name: 'it becomes slow at times: one request in a hundred takes about 1 s',
+    before: near,
+    after: { name: 'slow', roundTrip: mixed(lognormal(5, 2), lognormal(900, 1.6), 0.01) },
+  },
+  {
+    name: 'a heavy tail: 10 ms, falls with the power 1.1',
+    before: near,
+    after: { name: 'heavy', roundTrip: pareto(10, 1.1) },
+  },
   { name: 'one request in five fails', before: near, after: { ...near, errors: 0.2 } },
-  { name: 'it is silent each week, for 1 s or more, power 1.3', before: near, after: { ...near, windows: [{ kind: 'silent', everyDays: 7, lasts: pareto(1_000, 1.3) }] } },
+  {
+    name: 'it is silent each week, for 1 s or more, power 1.3',
+    before: near,
+    after: { ...near, windows: [{ kind: 'silent', everyDays: 7, lasts: pareto(1_000, 1.3) }] },
+  },
 ]

@@ -18,11 +18,15 @@ export function writeChart(name: string, title: string, charts: readonly Chart[]
 /** Writes parts of a page in `docs` that is otherwise written by hand: each between `<!-- figures: NAME -->` and `<!-- end of figures -->`. */
 export function writeFigures(name: string, figures: Readonly<Record<string, string>>): void {
   const page = new URL(`${name}.md`, docs)
-  const filled = Object.entries(figures).reduce((text, [part, figure]) => {
-    const [before, rest] = text.split(`<!-- figures: ${part} -->`)
-    const after = rest?.split('<!-- end of figures -->').slice(1).join('<!-- end of figures -->')
-    if (before === undefined || after === undefined) throw new Error(`${name}.md has no place for the figures '${part}'`)
-    return `${before}<!-- figures: ${part} -->\n${figure}\n<!-- end of figures -->${after}`
-  }, readFileSync(page, 'utf8'))
+  const filled = Object.entries(figures).reduce(
+    (text, [part, figure]) => {
+      const [before, rest] = text.split(`<!-- figures: ${part} -->`)
+      const after = rest?.split('<!-- end of figures -->').slice(1).join('<!-- end of figures -->')
+      if (before === undefined || after === undefined)
+        throw new Error(`${name}.md has no place for the figures '${part}'`)
+      return `${before}<!-- figures: ${part} -->\n${figure}\n<!-- end of figures -->${after}`
+    },
+    readFileSync(page, 'utf8'),
+  )
   writeFileSync(page, filled)
 }

@@ -3,7 +3,7 @@ import { type Costs, measureChild, measureCosts, TTL } from '../../../bench/geo/
 import { FAULT, type FaultCost, type FaultName, measureFaults, measureSilence } from '../../../bench/geo/faults.js'
 import { falseLosses, type Link } from '../../../bench/geo/losses.js'
 import type { PlacementName } from '../../../bench/geo/placements.js'
-import { LONGEST_ROUND_TRIP, ROUND_TRIPS, type Region, regions } from '../../../bench/geo/regions.js'
+import { LONGEST_ROUND_TRIP, type Region, ROUND_TRIPS, regions } from '../../../bench/geo/regions.js'
 
 const RUNS = 6
 
@@ -47,7 +47,9 @@ describe('a lease across three regions', () => {
 
   it('with a quorum: a heartbeat costs the round trip to the nearer other region, a grant more, and no region is the best by far', () => {
     for (const holder of regions) {
-      const nearest = Math.min(...regions.filter((other) => other !== holder).map((other) => ROUND_TRIPS[holder][other]))
+      const nearest = Math.min(
+        ...regions.filter((other) => other !== holder).map((other) => ROUND_TRIPS[holder][other]),
+      )
       const { acquire, heartbeat } = costsOf('quorum of three servers', holder)
       expect(heartbeat).toBeGreaterThanOrEqual(nearest)
       expect(heartbeat).toBeLessThan(1.11 * nearest)

@@ -105,8 +105,11 @@ describe('in 100 reorganisations', () => {
   it.each([
     [0, 1],
     [4, 8],
-  ])('two owners hold it, or a token is given twice, with %i confirmations and up to %i blocks replaced', async (k, deepest) => {
-    const broken = (await storms(k, deepest)).filter(({ overlaps, isGrowing }) => overlaps > 0 || !isGrowing)
-    expect(broken.length).toBeGreaterThan(0)
-  })
+  ])(
+    'two owners hold it, or a token is given twice, with %i confirmations and up to %i blocks replaced',
+    async (k, deepest) => {
+      const broken = (await storms(k, deepest)).filter(({ overlaps, isGrowing }) => overlaps > 0 || !isGrowing)
+      expect(broken.length).toBeGreaterThan(0)
+    },
+  )
 })

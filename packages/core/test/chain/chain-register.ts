@@ -24,12 +24,7 @@ export class ChainRegister implements CasRegister<string> {
     return this.#write(name, record, undefined, call)
   }
 
-  replace(
-    name: string,
-    record: CasRecord,
-    version: string,
-    call: StoreCall,
-  ): Promise<CasWritten<string> | undefined> {
+  replace(name: string, record: CasRecord, version: string, call: StoreCall): Promise<CasWritten<string> | undefined> {
     return this.#write(name, record, version, call)
   }
 

@@ -46,7 +46,9 @@ export class SimulatedChain {
 
   /** Whether the transaction is in a block with so many blocks above it: carried out, or refused by the contract. */
   includes(id: string, confirmations: number): boolean {
-    const height = this.#blocks.findIndex(({ transactions }) => transactions.some((transaction) => transaction.id === id))
+    const height = this.#blocks.findIndex(({ transactions }) =>
+      transactions.some((transaction) => transaction.id === id),
+    )
     return height >= 0 && height < this.#blocks.length - confirmations
   }
 
