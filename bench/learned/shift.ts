@@ -56,8 +56,8 @@ export function runShift(shift: Shift, objective: LeaseObjective, days: number):
   const process = new Learner(objective)
   process.learn(before, LEARNED)
   const outcomeOf = (advice: DurationAdvice, isLearned = true): Outcome => {
-    const { heartbeatTimeout, heartbeatInterval, operationTimeout, kept } = advice
-    const times = { heartbeatTimeout, heartbeatInterval, operationTimeout }
+    const { heartbeatTimeout, kept } = advice
+    const times = isLearned ? timesInUse(after, advice) : advice
     const takeOver = heartbeatTimeout + 2 * after.roundTrip(0.01)
     return { times, losses: lossesOf(after, times, days), takeOver, isWarning: isLearned && !kept }
   }
@@ -90,10 +90,8 @@ class Learner {
     // Leases revise their durations at least once an hour; a tenth more time each is enough where little changes.
     for (let step = HOUR; this.days < until; step *= 1.1) {
       const next = Math.min(step, until - this.days)
-      // Where most requests take longer than their time limit, the lease is not granted again, and nothing is learned.
-      if (isAnswered(world, this.advice)) {
-        new SimulatedLease(world, this.advice, () => this.#random.next(), this.#plans.experience).live(next)
-      }
+      const times = timesInUse(world, this.advice)
+      new SimulatedLease(world, times, () => this.#random.next(), this.#plans.experience).live(next)
       this.days += next
       this.advice = this.#advise()
     }
@@ -105,8 +103,15 @@ class Learner {
 }
 
 /** Whether most requests are answered within their time limit. */
-export function isAnswered({ roundTrip }: World, { operationTimeout }: LeaseTimes): boolean {
+function isAnswered({ roundTrip }: World, { operationTimeout }: LeaseTimes): boolean {
   return partAbove(roundTrip, operationTimeout) <= 0.5
+}
+
+/** Where claims have no answer within the limit that was chosen, a lease with an objective waits longer: see `ObjectiveGuide`. */
+function timesInUse(world: World, { heartbeatTimeout, heartbeatInterval, operationTimeout }: LeaseTimes): LeaseTimes {
+  const times = { heartbeatTimeout, heartbeatInterval, operationTimeout }
+  if (isAnswered(world, times)) return times
+  return { ...times, operationTimeout: Math.min(1.5 * world.roundTrip(0.5), 0.6 * heartbeatTimeout) }
 }
 
 function lossesOf(world: World, times: LeaseTimes, days: number): number {

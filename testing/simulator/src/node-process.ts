@@ -39,6 +39,8 @@ export class FencedResource {
 
 /** The simulation, from the side of a process. */
 export interface World extends Line {
+  readonly plan: SimulationPlan
+  readonly monitor: Monitor
   /** True time. */
   readonly time: VirtualTime
   readonly plan: SimulationPlan

@@ -169,7 +169,7 @@ export class LeaseEngine extends EngineContext implements BatchCaller, AnswerLis
     const before = this.#state.phase
     this.now = this.environment.clock.now()
     const { state, effects } = this.#decide(this.#state, event, this)
-    this.#guide?.onTransition(this.#state, state, effects, this.now)
+    this.#guide?.onTransition(this, this.#state, state, effects)
     this.#state = state
     if (this.#kept !== undefined && heldIn(this.#state) === undefined) this.#endKeeping()
     for (const effect of effects) this.#perform(effect)

@@ -12,6 +12,12 @@ import { type GrantListener, onGrant } from './grant-effect.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
 import type { StoreTraits } from './store-traits.js'
 
+/** After claims without an answer, the time limit is as long as the answered one took, and this part of it more. */
+const ROOM = 1.5
+
+/** The longest time limit after claims without an answer, as a part of the ttl: a heartbeat at 30 % of the ttl is in time. */
+const LONGEST_LIMIT = 0.6
+
 /** The engine of a lease with an objective. */
 interface GuidedLease {
   rules: LeaseRules
@@ -31,6 +37,11 @@ export class ObjectiveGuide {
   readonly #planner: ObjectivePlanner
   readonly #learner: HeartbeatLearner
   #advice: DurationAdvice | undefined
+  /**
+   * Where claims had no answer within the time limit: a longer one. Otherwise a lease could not be acquired any more where the
+   * store has become slower than the limit that was chosen, and nothing would be learned about that. 0 while claims are answered.
+   */
+  #leastLimit = 0
 
   /** The guide of a lease, if its settings have an objective. */
   static of(settings: LeaseSettings, store: LeaseStore, group: Experienced): ObjectiveGuide | undefined {
@@ -62,8 +73,14 @@ export class ObjectiveGuide {
 
   /** The rules for the next grant. */
   rulesAt(now: number): LeaseRules {
-    this.#advice = this.#planner.adviceAt(now)
+    this.#advice = this.#adviceAt(now)
     return rulesOf(this.#settings, this.#traits, this.#advice)
+  }
+
+  #adviceAt(now: number): DurationAdvice {
+    const advice = this.#planner.adviceAt(now)
+    const limit = Math.floor(Math.min(this.#leastLimit, LONGEST_LIMIT * advice.heartbeatTimeout))
+    return limit <= advice.operationTimeout ? advice : { ...advice, operationTimeout: limit }
   }
 
   /**
@@ -72,7 +89,7 @@ export class ObjectiveGuide {
    */
   #revisedAt(now: number, { ttl }: LeaseRules): LeaseRules | undefined {
     const before = this.#advice
-    const advice = this.#planner.adviceAt(now)
+    const advice = this.#adviceAt(now)
     this.#advice = advice
     if (!isNews(before, advice)) return undefined
     const scale = Math.min(ttl / advice.heartbeatTimeout, 1)
@@ -108,8 +125,12 @@ export class ObjectiveGuide {
   }
 
   /** A transition from `before` to `after`, and its effects. */
-  onTransition(before: EngineState, after: EngineState, effects: readonly EngineEffect[], now: number): void {
-    for (const effect of effects) this.#onEffect(effect, before, after, now)
+  onTransition(lease: GuidedLease, before: EngineState, after: EngineState, effects: readonly EngineEffect[]): void {
+    const { now } = lease
+    for (const effect of effects) {
+      this.#onEffect(effect, before, after, now)
+      if (effect.type === 'failed' && effect.error instanceof LeaseTimeoutError) this.#onUnanswered(lease)
+    }
     if (heldIn(before) !== undefined && after.phase === 'releasing') this.#learner.onEnded(now)
   }
 
@@ -117,7 +138,9 @@ export class ObjectiveGuide {
     const [held, next] = [heldIn(before), heldIn(after)]
     switch (effect.type) {
       case 'granted':
-        if (next !== undefined) this.#learner.onGranted(next.confirmedAt)
+        if (next === undefined) return
+        this.#learner.onGranted(next.confirmedAt)
+        if (this.#leastLimit > 0) this.#leastLimit = ROOM * (now - next.confirmedAt)
         return
       case 'call': {
         const isHeartbeat = effect.request.method === 'renew' || effect.request.method === 'update'
@@ -140,6 +163,15 @@ export class ObjectiveGuide {
         if (effect.lost.reason === 'expired') this.#onExpired(held, now)
         else this.#learner.onEnded(Math.min(now, held.validUntil))
     }
+  }
+
+  /** The claim is repeated with a longer time limit. The ttl stays: the claim may have been granted already. */
+  #onUnanswered(lease: GuidedLease): void {
+    const { ttl, heartbeatInterval, operationTimeout } = lease.rules
+    this.#leastLimit = Math.min(2 * operationTimeout, LONGEST_LIMIT * ttl)
+    if (this.#leastLimit <= operationTimeout) return
+    const limited = { heartbeatTimeout: ttl, heartbeatInterval, operationTimeout: this.#leastLimit }
+    lease.rules = rulesOf(this.#settings, this.#traits, limited)
   }
 
   #onExpired({ call, validUntil, heartbeatAt }: Held, now: number): void {

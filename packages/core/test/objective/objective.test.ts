@@ -119,6 +119,50 @@ describe('an objective', () => {
     expect(lease.advice?.forecast).toBeDefined()
   })
 
+  it('is held again where the store has become slower than the time limit that was chosen', async () => {
+    let delay = 2
+    const { clock, store, logger } = setUp(() => delay)
+    const lease = createLease(store, 'job', { objective, clock, logger, maxHold: 86_400_000 })
+    let losses = 0
+    lease.on('lost', () => {
+      losses += 1
+      void lease.acquire({ wait: Number.POSITIVE_INFINITY })
+    })
+    void lease.acquire()
+    await clock.advance(3_600_000)
+    const chosen = lease.advice?.operationTimeout ?? 0
+    delay = 2.5 * chosen
+    await clock.advance(60_000)
+    expect(lease.checkLease()).toBe(true)
+    expect(losses).toBe(1)
+    // The durations in use are those of the advice.
+    expect(lease.advice?.operationTimeout).toBeGreaterThan(delay)
+    await clock.advance(3_600_000)
+    expect(lease.checkLease()).toBe(true)
+    expect(losses).toBe(1)
+  })
+
+  it('waits longer for a slow store only until a claim is answered in time again', async () => {
+    let delay = 2
+    const { clock, store, logger } = setUp(() => delay)
+    const lease = createLease(store, 'job', { objective, clock, logger, maxHold: 86_400_000 })
+    void lease.acquire()
+    await clock.advance(3_600_000)
+    const chosen = lease.advice?.operationTimeout ?? 0
+    void lease.release()
+    await clock.advance(1_000)
+    delay = 2.5 * chosen
+    void lease.acquire({ wait: Number.POSITIVE_INFINITY })
+    await clock.advance(60_000)
+    expect(lease.checkLease()).toBe(true)
+    delay = 2
+    void lease.release()
+    await clock.advance(1_000)
+    void lease.acquire()
+    await clock.advance(60_000)
+    expect(lease.advice?.operationTimeout).toBeLessThan(1.5 * chosen)
+  })
+
   it('leaves leases without one as they are', async () => {
     const { clock, store, logger } = setUp(() => 2)
     const lease = createLease(store, 'job', { heartbeatTimeout: 10_000, clock, logger })
