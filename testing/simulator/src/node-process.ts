@@ -43,8 +43,6 @@ export interface World extends Line {
   readonly monitor: Monitor
   /** True time. */
   readonly time: VirtualTime
-  readonly plan: SimulationPlan
-  readonly monitor: Monitor
   readonly store: SimulatedStore
   readonly resource: FencedResource
   readonly shared: Map<string, unknown>

@@ -1,4 +1,4 @@
-import { type Grant, type LeaseRecord, MemoryLeaseStore } from '@leasehold/core'
+import { type LeaseRecord, MemoryLeaseStore } from '@leasehold/core'
 import { AbortableCall, type AcquireOutcome, type BreakOptions } from '@leasehold/core/store'
 import type { VirtualClock } from '../../../packages/testkit/src/time/virtual-clock.js'
 import type { Connection } from './connection.js'
