@@ -5,7 +5,7 @@ import { TestTerminal } from './support/test-terminal.js'
 describe('leasehold verify', () => {
   it('prints how many laws of each family the store keeps, and what it wrote', async () => {
     const terminal = new TestTerminal()
-    const { code, output, errors } = await terminal.run('verify --family exclusion --ttl 500ms')
+    const { code, output, errors } = await terminal.run('verify --family exclusion --ttl 2s')
     expect({ code, errors }).toEqual({ code: 0, errors: expect.any(String) })
     expect(output).toMatch(/^exclusion\t\d+\t0\t0\n$/)
     expect(errors).toMatch(/^leasehold: \d+ laws on names that begin with leasehold-verify-[\da-f]{8}-\n/)
