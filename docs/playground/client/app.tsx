@@ -1,3 +1,4 @@
+import { TIMES } from '../world/settings.js'
 import { JournalView } from './journal-view.js'
 import { LinkView } from './link-view.js'
 import { NodeView } from './node-view.js'
@@ -10,6 +11,8 @@ import { TimelineView } from './timeline-view.js'
 
 const nodes = [0, 1, 2] as const
 
+const { heartbeatTimeout, heartbeatInterval } = TIMES
+
 export function App() {
   return (
     <div class="playground">
@@ -17,7 +20,8 @@ export function App() {
         <h1>Lease playground</h1>
         <p>
           Three nodes run the engine that you install, <code>@leasehold/core</code>; the network and the time are
-          simulated. The ttl is 6 s, a heartbeat goes out every 1.5 s, and a message takes about 0.2 s.
+          simulated. The ttl is {heartbeatTimeout / 1_000} s, a heartbeat goes out every {heartbeatInterval / 1_000} s,
+          and a message takes about 0.2 s.
         </p>
       </header>
       <ScenesView />

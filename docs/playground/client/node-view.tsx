@@ -104,6 +104,6 @@ function actionsOn(world: ReturnType<typeof useWorld>, node: number): readonly A
       ? { text: 'Fast link', act: () => world.hasten(node) }
       : { text: 'Slow link', act: () => world.slow(node) },
     { text: 'Release', act: () => world.release(node), isOff: isDead || isPaused || world.holder !== node },
-    { text: 'Clock +1 h', act: () => world.stepWall(node, HOUR) },
+    { text: '+1 hour', act: () => world.stepWall(node, HOUR) },
   ]
 }

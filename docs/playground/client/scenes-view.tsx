@@ -3,7 +3,7 @@ import { scenes } from '../scenes/scenes.js'
 import { useChoice } from './choice.js'
 import { usePlayer } from './player-context.js'
 
-/** The ten scenes, and free play. */
+/** Free play, and the ten scenes. */
 export function ScenesView() {
   const current = usePlayer().showing.scene
   const play = useChoice()
@@ -16,6 +16,19 @@ export function ScenesView() {
   return (
     <nav class="scenes" aria-label="Scenes">
       <ol ref={list}>
+        <li>
+          <button
+            type="button"
+            class="scene"
+            aria-current={current === undefined ? 'true' : undefined}
+            onClick={() => play(undefined)}
+          >
+            <span class="scene-title">Free play</span>
+            <span class="scene-sentence">
+              Begin afresh, and press what you like. The buttons work during a scene too.
+            </span>
+          </button>
+        </li>
         {scenes.map((scene, place) => (
           <li key={scene.id}>
             <button
@@ -31,19 +44,6 @@ export function ScenesView() {
             </button>
           </li>
         ))}
-        <li>
-          <button
-            type="button"
-            class="scene"
-            aria-current={current === undefined ? 'true' : undefined}
-            onClick={() => play(undefined)}
-          >
-            <span class="scene-title">Free play</span>
-            <span class="scene-sentence">
-              Begin afresh, and press what you like. The buttons work during a scene too.
-            </span>
-          </button>
-        </li>
       </ol>
     </nav>
   )

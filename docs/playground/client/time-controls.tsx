@@ -30,6 +30,9 @@ export function TimeControls() {
         <button type="button" class="button" disabled={!player.isPaused} onClick={() => void player.step()}>
           Step 0.1 s
         </button>
+        <button type="button" class="button" onClick={() => choose(scene)}>
+          Again
+        </button>
         <fieldset class="segments">
           <legend class="unseen">Speed</legend>
           {speeds.map((speed) => (
@@ -44,9 +47,6 @@ export function TimeControls() {
             </button>
           ))}
         </fieldset>
-        <button type="button" class="button" onClick={() => choose(scene)}>
-          Again
-        </button>
         <button type="button" class="button" data-next={isOver || undefined} onClick={() => choose(next)}>
           Next scene
         </button>
