@@ -7,14 +7,15 @@ const budget = 100_000
 
 const textOf = (body: Uint8Array | undefined) => new TextDecoder().decode(body)
 
-describe('the built playground', () => {
-  it('is loaded by less than 100 kB', async () => {
-    const sizes = [...(await buildPlayground()).values()].map(({ body }) => gzipSync(body).length)
+describe('the built playground', async () => {
+  const files = await buildPlayground()
+
+  it('is loaded by less than 100 kB', () => {
+    const sizes = [...files.values()].map(({ body }) => gzipSync(body).length)
     expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(budget)
   })
 
-  it('refers to its own files only, by relative paths, and has nothing inline', async () => {
-    const files = await buildPlayground()
+  it('refers to its own files only, by relative paths, and has nothing inline', () => {
     const index = textOf(files.get('')?.body)
     const references = [...index.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, path]) => path ?? '')
     expect(references).toHaveLength(3)
@@ -22,14 +23,14 @@ describe('the built playground', () => {
     expect(index).not.toMatch(/<style|\sstyle=|\son[a-z]+=|javascript:/i)
   })
 
-  it('has no module of Node, and evaluates no text', async () => {
-    for (const { path, body } of (await buildPlayground()).values()) {
+  it('has no module of Node, and evaluates no text', () => {
+    for (const { path, body } of files.values()) {
       expect(textOf(body), path).not.toMatch(/from"node:|import\("node:|\beval\(|new Function\(/)
     }
   })
 
-  it('has the engine itself', async () => {
-    const program = [...(await buildPlayground()).values()].find(({ type }) => type.startsWith('text/javascript'))
+  it('has the engine itself', () => {
+    const program = [...files.values()].find(({ type }) => type.startsWith('text/javascript'))
     // Of an error that core throws.
     expect(textOf(program?.body)).toContain('heartbeatInterval may be Infinity only with heartbeatTimeout = Infinity')
   })

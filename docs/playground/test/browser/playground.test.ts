@@ -4,15 +4,16 @@ import { describeChromium } from '@leasehold/testing/describe-chromium'
 import { oneBrowser } from '@leasehold/testing/one-browser'
 import { Reader, type ReaderOptions } from '@leasehold/testing/reader'
 import { describe, it } from 'vitest'
-import { servePlayground } from './site.js'
+import { oneSite } from './site.js'
 
 describeChromium('the playground in a browser', () => {
   const browser = oneBrowser()
+  const site = oneSite()
 
   /** A visitor on the page, which has begun. Any message of its console fails the test, and any request to elsewhere. */
   async function visit(test: Finishing, options: Omit<ReaderOptions, 'origins'> & { readonly scene?: string } = {}) {
     const { scene = '', ...how } = options
-    const { url, origin } = await servePlayground(test)
+    const { url, origin } = site()
     const reader = await Reader.come(test, browser(), { ...how, origins: [origin] })
     await reader.page.goto(url + scene)
     await reader.page.getByRole('heading', { name: 'Lease playground' }).waitFor()
@@ -89,27 +90,28 @@ describeChromium('the playground in a browser', () => {
   })
 
   describe.concurrent('axe-core finds nothing', () => {
-    for (const scheme of ['light', 'dark'] as const) {
-      for (const width of [360, 1_280]) {
-        it(`in the ${scheme} scheme, ${width} pixels wide, also when much is broken`, async (test) => {
-          const { expect } = test
-          const reader = await visit(test, { scheme, width, height: 740 })
-          expect(await accessibilityFaults(reader.page)).toEqual([])
-          expect(await overflow(reader)).toBeLessThanOrEqual(0)
-          await press(reader, '4×')
-          await press(reader, /^2\. Pause the holder/)
-          await events(reader, 'refuses the write of A with token 1: it has seen 2')
-          if (width < 480) for (const letter of ['A', 'B', 'C']) await press(reader, `Act (${letter})`)
-          await press(reader, 'Pause (A)')
-          await press(reader, 'Kill (C)')
-          await press(reader, 'Slow link (B)')
-          await press(reader, 'Cut link (A)')
-          await press(reader, 'Restart')
-          await press(reader, 'Stop time')
-          expect(await accessibilityFaults(reader.page)).toEqual([])
-          expect(await overflow(reader)).toBeLessThanOrEqual(0)
-        })
-      }
+    for (const [scheme, width] of [
+      ['dark', 1_280],
+      ['light', 360],
+    ] as const) {
+      it(`in the ${scheme} scheme, ${width} pixels wide, also when much is broken`, async (test) => {
+        const { expect } = test
+        const reader = await visit(test, { scheme, width, height: 740 })
+        await press(reader, '4×')
+        await press(reader, /^2\. Pause the holder/)
+        await events(reader, 'refuses the write of A with token 1: it has seen 2')
+        await press(reader, 'Stop time')
+        expect(await accessibilityFaults(reader.page)).toEqual([])
+        expect(await overflow(reader)).toBeLessThanOrEqual(0)
+        if (width < 480) for (const letter of ['A', 'B', 'C']) await press(reader, `Act (${letter})`)
+        await press(reader, 'Pause (A)')
+        await press(reader, 'Kill (C)')
+        await press(reader, 'Slow link (B)')
+        await press(reader, 'Cut link (A)')
+        await press(reader, 'Restart')
+        expect(await accessibilityFaults(reader.page)).toEqual([])
+        expect(await overflow(reader)).toBeLessThanOrEqual(0)
+      })
     }
   })
 
@@ -136,7 +138,7 @@ describeChromium('the playground in a browser', () => {
 
   it('stands still at first for a visitor who wants no motion', async (test) => {
     const { expect } = test
-    const { url, origin } = await servePlayground(test)
+    const { url, origin } = site()
     const reader = await Reader.come(test, browser(), { origins: [origin] })
     await reader.page.emulateMedia({ reducedMotion: 'reduce' })
     await reader.page.goto(url)
