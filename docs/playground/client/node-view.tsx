@@ -72,10 +72,7 @@ function NodeButtons({ node }: { readonly node: number }) {
             type="button"
             class={isHarm ? 'danger' : 'button'}
             disabled={isOff}
-            onClick={() => {
-              act()
-              player.changed()
-            }}
+            onClick={() => player.act(act)}
           >
             {text}
             <span class="unseen"> ({letter})</span>

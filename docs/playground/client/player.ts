@@ -70,8 +70,10 @@ export class Player {
     this.#onChange()
   }
 
-  /** Something was changed in the world by hand. */
-  changed(): void {
+  /** Does something to the world by hand, which ends the script of a scene. */
+  act(change: () => void): void {
+    this.showing.takeOver()
+    change()
     this.#onChange()
   }
 

@@ -35,7 +35,7 @@ export function StoreView() {
           type="button"
           class="danger"
           disabled={isServerDown || record?.state !== 'leased'}
-          onClick={() => void world.break().then(() => player.changed())}
+          onClick={() => player.act(() => void world.break())}
         >
           Break lease
         </button>
@@ -43,10 +43,7 @@ export function StoreView() {
           type="button"
           class="button"
           disabled={isServerDown}
-          onClick={() => {
-            world.restartStore()
-            player.changed()
-          }}
+          onClick={() => player.act(() => world.restartStore())}
         >
           Restart
         </button>

@@ -58,6 +58,14 @@ export class Showing implements Stage {
     this.caption = text
   }
 
+  /** Ends the script: a visitor has done something by hand. */
+  takeOver(): void {
+    if (this.isOver) return
+    this.world.endScript()
+    this.isOver = true
+    this.caption = 'You have changed something by hand, so the scene ends here. Go on as you like.'
+  }
+
   async #run(): Promise<void> {
     await this.scene?.play(this)
     this.isOver = true

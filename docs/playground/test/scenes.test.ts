@@ -86,6 +86,17 @@ describe('in every scene', () => {
   }
 })
 
+it('a scene ends when a visitor does something by hand', async () => {
+  const showing = await Showing.begin(scenes[0])
+  showing.takeOver()
+  showing.world.cut(B)
+  await showing.world.advance(LONGEST)
+  expect(showing.isOver).toBe(true)
+  expect(showing.caption).toMatch(/by hand/)
+  // The script would have killed it.
+  expect(showing.world.holder).toBe(A)
+})
+
 describe('what the sentences say', () => {
   it('kill-the-holder: the first waiter takes over when the record has run out, with a larger token', async () => {
     const showing = await played('kill-the-holder')

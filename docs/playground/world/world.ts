@@ -77,6 +77,8 @@ export class World implements Surroundings {
   readonly #awaited = new Set<{ readonly isMet: () => boolean; readonly resolve: () => void }>()
   #lastToken = 0n
   #downUntil = 0
+  /** Whether a script may still act. */
+  #isScripted = true
 
   constructor({ seed, starts = [0, 300, 600] }: WorldOptions) {
     const { time } = this
@@ -164,13 +166,19 @@ export class World implements Surroundings {
     this.#look()
   }
 
-  /** Resolves as soon as the condition is met, in the time of the world. */
+  /** For scripts: resolves as soon as the condition is met, in the time of the world. */
   async until(isMet: () => boolean): Promise<void> {
     await new Promise<void>((resolve) => this.#awaited.add({ isMet, resolve }))
   }
 
+  /** For scripts: resolves when this much time has passed. */
   async wait(duration: number): Promise<void> {
-    await new Promise<void>((resolve) => this.time.schedule(duration, resolve))
+    await new Promise<void>((resolve) => this.time.schedule(duration, () => this.#goOn(resolve)))
+  }
+
+  /** A script that waits waits for ever: it does nothing more. */
+  endScript(): void {
+    this.#isScripted = false
   }
 
   start(node: number): void {
@@ -319,8 +327,12 @@ export class World implements Surroundings {
       if (!awaited.isMet()) continue
       this.#awaited.delete(awaited)
       // As a task of this instant, so that all its reactions run before time goes on.
-      this.time.schedule(0, awaited.resolve)
+      this.time.schedule(0, () => this.#goOn(awaited.resolve))
     }
+  }
+
+  #goOn(script: () => void): void {
+    if (this.#isScripted) script()
   }
 
   #lookAtRecord(): void {
