@@ -3,6 +3,7 @@ import { scenes } from '../scenes/scenes.js'
 import { App } from './app.js'
 import { Player } from './player.js'
 import { PlayerContext } from './player-context.js'
+import { followSite } from './scheme.js'
 
 /** A visitor who wants no motion sees the page change this often, in milliseconds. */
 const CALM = 500
@@ -10,6 +11,7 @@ const CALM = 500
 async function start(): Promise<void> {
   const root = document.getElementById('page')
   if (root === null) throw new Error('The page has no element for its content.')
+  followSite()
   const calm = matchMedia('(prefers-reduced-motion: reduce)')
   const draw = (): void =>
     render(

@@ -136,6 +136,20 @@ describeChromium('the playground in a browser', () => {
     await events(reader, 'grants the lease to B, with token 2')
   })
 
+  it('follows the switch between light and dark of the page around it', async (test) => {
+    const { origin } = site()
+    const reader = await Reader.come(test, browser(), { origins: [origin], scheme: 'light' })
+    await reader.page.goto(`${origin}/docs/start/playground`)
+    await reader.page.frameLocator('iframe').getByRole('heading', { name: 'Lease playground' }).waitFor()
+    const ground = () =>
+      reader.evaluate<string>(
+        "getComputedStyle(document.querySelector('iframe').contentDocument.documentElement).getPropertyValue('--ground')",
+      )
+    test.expect(await ground()).toBe('#0f1513')
+    await reader.evaluate("document.documentElement.classList.remove('dark')")
+    await eventually('it is light', async () => (await ground()) === '#f4f6f4')
+  })
+
   it('stands still at first for a visitor who wants no motion', async (test) => {
     const { expect } = test
     const { url, origin } = site()

@@ -7,6 +7,14 @@ import { buildPlayground } from '../../write-playground.js'
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; base-uri 'none'; require-trusted-types-for 'script'"
 
+/** A page of the site with the playground in it. */
+const around = `<!doctype html>
+<html lang="en" class="dark">
+  <title>A page</title>
+  <link rel="icon" href="data:,">
+  <iframe title="Lease playground" src="../playground/" width="800" height="600"></iframe>
+</html>`
+
 export interface Site {
   readonly url: string
   readonly origin: string
@@ -21,6 +29,10 @@ export function oneSite(): () => Site {
   beforeAll(async () => {
     const files = await buildPlayground()
     server.on('request', (request, response) => {
+      if (request.url === '/docs/start/playground') {
+        response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(around)
+        return
+      }
       const file = files.get((request.url ?? '').replace('/docs/playground/', ''))
       if (file === undefined) {
         response.writeHead(404).end()
