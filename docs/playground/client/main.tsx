@@ -1,9 +1,9 @@
 import { render } from 'preact'
 import { scenes } from '../scenes/scenes.js'
 import { App } from './app.js'
+import { followSite } from './embedded.js'
 import { Player } from './player.js'
 import { PlayerContext } from './player-context.js'
-import { followSite } from './scheme.js'
 
 /** A visitor who wants no motion sees the page change this often, in milliseconds. */
 const CALM = 500

@@ -25,7 +25,7 @@ export function ScenesView() {
           >
             <span class="scene-title">Free play</span>
             <span class="scene-sentence">
-              Begin afresh, and press what you like. The buttons work during a scene too.
+              Begin afresh, and press what you like. A button pressed in a scene ends its script.
             </span>
           </button>
         </li>

@@ -8,6 +8,8 @@ const DARK = '(prefers-color-scheme: dark)'
 export function followSite(): void {
   const site = window.frameElement?.ownerDocument.documentElement
   if (site === undefined) return
+  // The page around it says what the playground is.
+  document.documentElement.dataset.embedded = ''
   const rules = darkRules()
   const follow = (): void => {
     const isDark = site.classList.contains('dark')
