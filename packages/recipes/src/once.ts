@@ -24,6 +24,7 @@ import { checkMarks, createMark, hasExpired, type Mark, markFrom, outcomeOf } fr
 import { Recipe } from './recipe.js'
 import { type RecipeOptions, recipeOptionNames } from './recipe-options.js'
 import { checkRecipe } from './record-kind.js'
+import { isTransient } from './slots/entry.js'
 import { readWall } from './wall-clock.js'
 
 /** The options of {@link Once}: those of its leases, and a name for its keys. */
@@ -97,6 +98,8 @@ export class Once extends Recipe {
    * the lease is lost, and a fencing token. Its outcome must be JSON, or `undefined`, and every caller gets it as JSON
    * keeps it.
    *
+   * With a `wait`, it goes on while the store cannot be reached, until that time is over.
+   *
    * Rejects with a `LeaseHeldError` if another caller does the work for longer than `wait`; with the error of the work,
    * if it fails: the key is then left to the next caller; with a `LeaseLostError` if the lease is lost during the work,
    * even if the work ignores its signal; with a `LeaseUnavailableError` if the work was done, but its mark could not be
@@ -112,7 +115,13 @@ export class Once extends Recipe {
     checkFault(faultOfLimit('wait', wait) ?? faultOfSignal(signal), details)
     signal?.throwIfAborted()
     return await this.#use(key, async (lease) => {
-      const mark = (await this.#readMark(key)) ?? (await this.#complete(key, lease, work, { wait, signal }))
+      // A call that waits goes on while the store cannot be reached, as `acquire` does. The holder reads the mark again.
+      const failed = (error: unknown) => {
+        if (wait === 0 || !isTransient(error)) throw error
+        return undefined
+      }
+      const found = await this.#readMark(key).catch(failed)
+      const mark = found ?? (await this.#complete(key, lease, work, { wait, signal }))
       return outcomeOf(mark, this.#detailsOf(key)) as T
     })
   }

@@ -141,6 +141,35 @@ describe('Once', () => {
     await rejected
   })
 
+  it('waits for a store that cannot be reached, as acquire does, and rejects when the wait is over', async () => {
+    const clock = new VirtualClock()
+    const inner = new MemoryLeaseStore({ clock })
+    const down = new FaultyStore(inner, {
+      clock,
+      plan: () => (clock.now() < 30_000 ? { kind: 'fail-before' } : undefined),
+    })
+    const once = new Once(down, { clock })
+    const short = expect(once.run('key', unreachable, { wait: 10_000 })).rejects.toThrow(LeaseUnavailableError)
+    const long = new Once(down, { clock }).run('key', async () => 'done', { wait: 60_000 })
+    await clock.advance(60_000)
+    await short
+    expect(await long).toBe('done')
+    expect(await once.run('key', unreachable, { wait: 10_000 })).toBe('done')
+  })
+
+  it('finds the mark of a store that could not be reached at first', async () => {
+    const clock = new VirtualClock()
+    const inner = new MemoryLeaseStore({ clock })
+    await new Once(inner, { clock }).run('key', async () => 'done')
+    const down = new FaultyStore(inner, {
+      clock,
+      plan: () => (clock.now() < 30_000 ? { kind: 'fail-before' } : undefined),
+    })
+    const waiting = new Once(down, { clock }).run('key', unreachable, { wait: 60_000 })
+    await clock.advance(60_000)
+    expect(await waiting).toBe('done')
+  })
+
   it('types an error of a store that has no type', async () => {
     const store = new FaultyStore(new MemoryLeaseStore())
     store.inject({ kind: 'fail-before', error: new TypeError('no such host') }, 'read')
