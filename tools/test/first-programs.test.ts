@@ -8,6 +8,8 @@ import { shown } from '../workspaces.js'
 
 /** What a reader follows from the top. */
 const SECTIONS = /^docs\/(start|guides|recipes|actors)\//
+/** It shows what the playground in it runs, for readers and not for a copy. */
+const PLAYGROUND = 'docs/start/playground.md'
 
 /** Names that no import and no declaration of the program explains: "cannot find name", and the like. */
 const UNKNOWN_NAMES = new Set([2304, 2552, 18004])
@@ -17,7 +19,9 @@ const programs = markdownFiles()
     page: shown(file),
     first: codeBlocks(readFileSync(file, 'utf8')).find(({ language }) => /^[jt]s$/.test(language)),
   }))
-  .flatMap(({ page, first }) => (SECTIONS.test(page) && first !== undefined ? [{ page, code: first.code }] : []))
+  .flatMap(({ page, first }) =>
+    SECTIONS.test(page) && page !== PLAYGROUND && first !== undefined ? [{ page, code: first.code }] : [],
+  )
 
 /** For each program, the names that it neither imports nor declares. All in one compilation: the libraries are read once. */
 function unknownNames(codes: readonly string[]): string[][] {

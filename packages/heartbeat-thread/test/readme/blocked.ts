@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noConsole: a program that a reader starts
 // #region program
 import { createLease } from '@leasehold/core'
 import { HeartbeatThread } from '@leasehold/heartbeat-thread'
@@ -10,7 +9,7 @@ const lease = createLease(store, 'ledger', { heartbeatTimeout: 2_000 })
 await lease.run(async () => {
   // Your work. It blocks the event loop for 5 seconds, which is longer than the ttl, and the lease is kept.
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5_000)
-  console.log(`process ${process.pid} still holds the lease: ${lease.checkLease()}`)
+  process.stdout.write(`process ${process.pid} still holds the lease: ${lease.checkLease()}\n`)
 })
 await thread.close()
 // #endregion program
