@@ -18,3 +18,4 @@ await Promise.all(
     ),
   ),
 )
+await store.close()

@@ -15,3 +15,4 @@ await lease.run(
   },
   { wait: Number.POSITIVE_INFINITY },
 )
+await store.close()

@@ -14,3 +14,4 @@ await manager.processEach(
   { run: new Date().toISOString().slice(0, 7) }, // once in each month
 )
 await manager.stop()
+await store.close()

@@ -14,3 +14,4 @@ await leader.run(
     }),
   { wait: Number.POSITIVE_INFINITY },
 )
+await store.close()

@@ -12,3 +12,4 @@ await prices.exclusive.run(
   async ({ fencingToken }) => console.log(`process ${process.pid} writes the prices, token ${fencingToken}`),
   { wait: 30_000 },
 )
+await store.close()

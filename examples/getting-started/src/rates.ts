@@ -13,3 +13,4 @@ async function loadRates() {
 // Every instance does this, as often as it likes. One of them loads the rates, at most once a minute.
 const rates = await flight.get('rates', () => loadRates(), { freshFor: 60_000 })
 console.log(`process ${process.pid}: a euro is ${rates.usd} dollars`)
+await store.close()

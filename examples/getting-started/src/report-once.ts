@@ -14,3 +14,4 @@ async function writeReport() {
 const today = new Date().toISOString().slice(0, 10)
 const file = await once.run(today, () => writeReport(), { wait: 10 * 60_000 })
 console.log(`process ${process.pid}: the report is in ${file}`)
+await store.close()

@@ -15,3 +15,4 @@ await both.run(
   },
   { wait: 30_000 },
 )
+await store.close()

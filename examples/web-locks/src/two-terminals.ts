@@ -1,7 +1,8 @@
 import { LocalLeaseStore } from '@leasehold/local'
 import { createLockManager } from '@leasehold/recipes'
 
-const locks = createLockManager(new LocalLeaseStore({ folder: 'leases' }))
+const store = new LocalLeaseStore({ folder: 'leases' })
+const locks = createLockManager(store)
 
 // Every instance does this. One imports at a time, and nobody reads meanwhile.
 await locks.request('catalog', async ({ fencingToken }) => {
@@ -11,3 +12,4 @@ await locks.request('catalog', { mode: 'shared' }, async () => {
   console.log(`process ${process.pid} reads`)
 })
 await locks.stop()
+await store.close()
