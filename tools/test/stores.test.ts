@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { BlobServiceClient } from '@azure/storage-blob'
 import { AzureBlobLeaseStore } from '@leasehold/azure-blob'
@@ -14,7 +14,7 @@ import { temporaryFolder } from '@leasehold/testing'
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
 import { expect, it } from 'vitest'
-import { root } from '../workspaces.js'
+import { packages, root } from '../workspaces.js'
 
 const redis = () => new Redis('redis://127.0.0.1:1', { lazyConnect: true })
 
@@ -57,6 +57,14 @@ function duration(text = ''): number {
 
 const byChoice = rowsOf('docs/start/which-store.md')
 const bySettings = rowsOf('docs/reference/settings.md')
+
+it('knows all providers', () => {
+  const others = ['core', 'recipes']
+  const providers = packages().filter(
+    ({ id, folder }) => !others.includes(id) && existsSync(join(folder, 'reference.conf')),
+  )
+  expect(Object.keys(stores).sort()).toEqual(['memory', ...providers.map(({ id }) => id)].sort())
+})
 
 it('the table by which a store is chosen has the stores, each once', () => {
   const named = [...byChoice].filter(([name, cells]) => name !== 'store' && cells.length === 6).map(([name]) => name)
