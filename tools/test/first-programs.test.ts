@@ -7,7 +7,7 @@ import { markdownFiles } from '../docs/markdown-files.js'
 import { shown } from '../workspaces.js'
 
 /** What a reader follows from the top. */
-const SECTIONS = /^docs\/(start|guides|recipes|actors)\//
+const SECTIONS = /^docs\/(start|guides|recipes|actors|stores|operating)\//
 /** It shows what the playground in it runs, for readers and not for a copy. */
 const PLAYGROUND = 'docs/start/playground.md'
 

@@ -11,7 +11,6 @@ if (command === '') {
   process.exit(2)
 }
 
-// #region leader
 const store = new KubernetesLeaseStore()
 const lease = createLease(store, name, {
   owner,
@@ -39,9 +38,7 @@ async function whileLeader(): Promise<number> {
     { wait: Number.POSITIVE_INFINITY, signal: stopping.signal },
   )
 }
-// #endregion leader
 
-// #region probes
 const check = leaseHealth(lease)
 const ended = whileLeader()
 const server = createServer(async (request, response) => {
@@ -58,7 +55,6 @@ const server = createServer(async (request, response) => {
   }
 }).listen(Number(PORT))
 process.once('SIGTERM', () => stopping.abort())
-// #endregion probes
 
 try {
   process.exitCode = await ended
