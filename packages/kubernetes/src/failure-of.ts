@@ -5,7 +5,7 @@ import {
   LeaseUnavailableError,
 } from '@leasehold/core'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
-import { misconfiguredFor } from '@leasehold/core/store-kit'
+import { isUnconnected, misconfiguredFor, networkMessage } from '@leasehold/core/store-kit'
 import { type ApiAnswer, statusOf } from './api/api-answer.js'
 import type { ApiResource } from './api/api-request.js'
 import { roleFor, VERBS, type Verb } from './api/role.js'
@@ -120,12 +120,19 @@ function refusal(
 
 /** The error for a request without an answer. */
 export function unanswered(error: unknown): LeaseUnavailableError {
-  const { code, message } = error as NodeJS.ErrnoException
-  const problem = TLS_FAILURES.has(code ?? '')
-    ? `the certificate of the API server is not trusted (${code}): add the cluster's certificate-authority to the kubeconfig`
-    : `the API server did not answer: ${message}${code === undefined || message.includes(code) ? '' : ` (${code})`}. The ` +
-      'request may have been applied: try again'
-  return new LeaseUnavailableError(problem, { store: 'kubernetes', cause: error })
+  return new LeaseUnavailableError(whyUnanswered(error), { store: 'kubernetes', cause: error })
+}
+
+function whyUnanswered(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException
+  if (TLS_FAILURES.has(code ?? '')) {
+    return `the certificate of the API server is not trusted (${code}): add the cluster's certificate-authority to the kubeconfig`
+  }
+  const message = networkMessage(error)
+  const said = `${message}${code === undefined || message.includes(code) ? '' : ` (${code})`}`
+  return isUnconnected(error)
+    ? `the API server cannot be reached: ${said}. Check the server of the kubeconfig, and whether it runs`
+    : `the API server did not answer: ${said}. The request may have been applied: try again`
 }
 
 function missingThing(kind: string | undefined, { namespace, resource }: FailedRequest, plural: string): string {
