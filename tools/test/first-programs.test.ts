@@ -6,10 +6,8 @@ import { codeBlocks } from '../docs/code-block.js'
 import { markdownFiles } from '../docs/markdown-files.js'
 import { shown } from '../workspaces.js'
 
-/** What a reader follows from the top. */
-const SECTIONS = /^docs\/(start|guides|recipes|actors|stores|operating)\//
-/** It shows what the playground in it runs, for readers and not for a copy. */
-const PLAYGROUND = 'docs/start/playground.md'
+/** What a reader follows from the top. The page of the playground shows a part of it. */
+const SECTIONS = /^docs\/(start(?!\/playground\.md)|guides|recipes|actors|stores|operating)\//
 
 /** Names that no import and no declaration of the program explains: "cannot find name", and the like. */
 const UNKNOWN_NAMES = new Set([2304, 2552, 18004])
@@ -19,9 +17,7 @@ const programs = markdownFiles()
     page: shown(file),
     first: codeBlocks(readFileSync(file, 'utf8')).find(({ language }) => /^[jt]s$/.test(language)),
   }))
-  .flatMap(({ page, first }) =>
-    SECTIONS.test(page) && page !== PLAYGROUND && first !== undefined ? [{ page, code: first.code }] : [],
-  )
+  .flatMap(({ page, first }) => (SECTIONS.test(page) && first !== undefined ? [{ page, code: first.code }] : []))
 
 /** For each program, the names that it neither imports nor declares. All in one compilation: the libraries are read once. */
 function unknownNames(codes: readonly string[]): string[][] {
