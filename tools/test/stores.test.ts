@@ -76,7 +76,7 @@ it.each(Object.entries(stores))('the tables of the documents have the limits of 
   const { minTtl, maxTtl, infinite, ordered } = store.limits
   await store.close()
   const [, smallest, order] = byChoice.get(name) ?? []
-  expect([duration(smallest), order]).toEqual([minTtl, ordered ? 'first come' : 'none'])
+  expect([duration(smallest), order]).toEqual([minTtl, ordered ? 'in order' : 'no order'])
   const [ttl = '', endless = '', isOrdered = '', list = ''] = bySettings.get(name) ?? []
   const [from = '', to = ''] = (ttl.split(/[;,]/)[0] ?? '').split(/ to | and /)
   const unit = to.split(' ')[1] ?? ''
