@@ -4,6 +4,8 @@ import { migrate, PostgresLeaseStore } from '@leasehold/postgres'
 import { Pool } from 'pg'
 
 const pool = new Pool({ connectionString: process.env.DATABASE_URL ?? 'postgres://postgres:secret@localhost/postgres' })
+// Without a listener, pg ends the process when the server restarts.
+pool.on('error', console.error)
 await migrate(pool) // creates the tables, the first time
 const store = new PostgresLeaseStore(pool)
 const lease = createLease(store, 'mailbox', durations.leaderElection)
