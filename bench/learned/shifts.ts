@@ -6,12 +6,12 @@ const near = { name: '2 ms', roundTrip: lognormal(2, 2) }
 
 export const shifts: readonly Shift[] = [
   {
-    name: 'the store moves to another region: 200 ms, 1 % of the packets lost',
+    name: '200 ms away, 1 % of the packets lost',
     before: near,
     after: worldOf({ roundTrip: 200, packetLoss: 0.01, isSilentAtTimes: false }),
   },
   {
-    name: 'it becomes slow at times: one request in a hundred takes about 1 s',
+    name: 'one request in a hundred takes about 1 s',
     before: near,
     after: { name: 'slow', roundTrip: mixed(lognormal(5, 2), lognormal(900, 1.6), 0.01) },
   },
@@ -22,7 +22,7 @@ export const shifts: readonly Shift[] = [
   },
   { name: 'one request in five fails', before: near, after: { ...near, errors: 0.2 } },
   {
-    name: 'it is silent each week, for 1 s or more, power 1.3',
+    name: 'silent each week, for 1 s or more',
     before: near,
     after: { ...near, windows: [{ kind: 'silent', everyDays: 7, lasts: pareto(1_000, 1.3) }] },
   },

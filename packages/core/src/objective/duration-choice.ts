@@ -31,6 +31,12 @@ const ATTEMPTS: readonly number[] = [2, 3, 4, 6, 8, 12]
 const ROOM_FOR_SLOW = 1.5
 const LEAST_LIMIT = 20
 
+/**
+ * A ttl takes at least as many round trips of the slowest in a hundred: a shorter one could not be renewed. A failover that needs a
+ * shorter one is not kept.
+ */
+const LEAST_ROUND_TRIPS = 3
+
 /** The pauses between two attempts, as a part of them. */
 const PAUSES = 1.1
 
@@ -187,14 +193,15 @@ export class DurationChoice {
     }
   }
 
-  /** The longest ttl whose failover is within the bound, or the shortest that the store accepts. */
+  /** The longest ttl whose failover is within the bound, or the shortest that can be renewed and that the store accepts. */
   #longestTtl(failover: number, part: number): number {
     const { ttls, extra } = this.#limits.frees ?? { ttls: 1, extra: 0 }
     const room = failover - MARGIN * this.#reaction - extra
     const polled = this.#limits.observed === true ? part : 0
     const shortPolls = room / (ttls + polled)
     const ttl = part * shortPolls > LONGEST_POLL && polled > 0 ? (room - LONGEST_POLL) / ttls : shortPolls
-    return within(Math.floor(ttl), this.#limits)
+    const renewable = LEAST_ROUND_TRIPS * this.#experience.roundTrip(0.99)
+    return within(Math.floor(Math.max(ttl, renewable)), this.#limits)
   }
 
   /** How long after the death of a holder the next one is expected to hold the lease. */

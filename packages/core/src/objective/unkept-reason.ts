@@ -15,7 +15,7 @@ export function reasonFor(
   const help = needed === undefined ? 'no longer failover would keep it' : helpFor(needed)
   const isTooSlow = chosen.failover > failover + 1
   if (isTooSlow && chosen.losses.total <= falseLossesPerYear) {
-    return `a failover takes ${duration(chosen.failover)} with the shortest ttl that the store accepts, not ${duration(failover)}: ${help}`
+    return `a failover takes ${duration(chosen.failover)} with the shortest ttl that the store allows, not ${duration(failover)}: ${help}`
   }
   const isExpected = chosen.losses.total > falseLossesPerYear
   const losses = isExpected ? amount(chosen.losses.total) : `up to ${amount(chosen.upperForecast)}`
