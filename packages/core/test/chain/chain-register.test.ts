@@ -1,5 +1,5 @@
 import { createLease, type StoreLease } from '@leasehold/core'
-import { casStore } from '@leasehold/core/store'
+import { AbortableCall, casStore } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { Random } from '../../../testkit/src/random.js'
@@ -8,6 +8,7 @@ import { ChainRegister } from './chain-register.js'
 import { SimulatedChain } from './simulated-chain.js'
 
 const BLOCK = 1_000
+const FREE = { owner: '', grantId: '', fencingToken: 0n, ttl: 60_000, revision: 0, metadata: {} }
 const TIMES = { heartbeatTimeout: 60_000, heartbeatInterval: 10_000, operationTimeout: 20_000 }
 
 function setUp(confirmations: number, random = new Random(1)) {
@@ -45,6 +46,18 @@ describe('a lease on a chain', () => {
     void second.acquire()
     await clock.advance(20 * BLOCK)
     expect([first.checkLease(), second.checkLease()]).toEqual([false, true])
+  })
+
+  it('an entry is read when it is confirmed, not before: it could be taken back', async () => {
+    const { clock, chain } = setUp(6)
+    const register = new ChainRegister(chain, 'first', 6)
+    const record = { ...FREE, owner: 'first' }
+    const created = register.create('job', record, new AbortableCall())
+    await clock.advance(6 * BLOCK)
+    expect(await register.read('job')).toBeUndefined()
+    await clock.advance(BLOCK)
+    expect(await register.read('job')).toMatchObject({ record })
+    expect(await created).toEqual({ version: 'first 1' })
   })
 
   it('a grant waits for its confirmations', async () => {

@@ -119,7 +119,7 @@ describe('an objective', () => {
     expect(lease.advice?.forecast).toBeDefined()
   })
 
-  it.each([2.5, 3, 4])('is held again where the store takes %f times the time limit that was chosen', async (factor) => {
+  it.each([2.5, 3, 4])('is held again where the store takes %f times its time limit', async (factor) => {
     let delay = 2
     const { clock, store, logger } = setUp(() => delay)
     const lease = createLease(store, 'job', { objective, clock, logger, maxHold: 86_400_000 })
