@@ -13,14 +13,23 @@ interface AxeResults {
 }
 
 /**
- * Runs axe-core on the page, and returns a text for each fault. Its source is evaluated through the developer tools of the
- * browser. The content security policy does not apply there, so the page keeps it.
+ * Runs axe-core on the page, and returns a text for each fault. `only`: by these rules; `within`: on the part with this
+ * selector. Its source is evaluated through the developer tools of the browser. The content security policy does not apply
+ * there, so the page keeps it.
  */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
+export async function accessibilityFaults(
+  page: Page,
+  { only, within }: { readonly only?: readonly string[]; readonly within?: string } = {},
+): Promise<string[]> {
   if (!(await page.evaluate('typeof axe === "object"'))) await page.evaluate(axe)
-  const rules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-  const options = { runOnly: { type: 'tag', values: rules }, resultTypes: ['violations'] }
-  const { violations } = await page.evaluate<AxeResults>(`axe.run(document, ${JSON.stringify(options)})`)
+  const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
+  const options = {
+    runOnly: only === undefined ? { type: 'tag', values: tags } : { type: 'rule', values: only },
+    resultTypes: ['violations'],
+  }
+  const { violations } = await page.evaluate<AxeResults>(
+    `axe.run(${JSON.stringify(within ?? 'html')}, ${JSON.stringify(options)})`,
+  )
   return violations.map(({ id, help, nodes }) => {
     const places = nodes.slice(0, 5).map(({ target, failureSummary }) => `  ${target.join(' ')}: ${failureSummary}`)
     return [`${id}: ${help} (${nodes.length})`, ...places].join('\n')
