@@ -24,11 +24,11 @@ interface Arrow {
 /** The arrows between the phases. The words that are not given here come from the walk. */
 const arrows: Readonly<Record<string, Arrow>> = {
   'idle acquiring': { path: 'M222,40 H90 V138', at: [100, 32] },
-  'acquiring idle': { path: 'M148,160 C210,150 250,120 262,62', at: [212, 152], words: ['nobody waits,', 'closed'] },
+  'acquiring idle': { path: 'M148,160 C210,150 250,120 262,62', at: [100, 96], words: ['nobody waits,', 'closed'] },
   'acquiring held': { path: 'M90,182 V268', at: [100, 222], words: ['granted'] },
   'held jeopardy': { path: 'M148,282 H342', at: [245, 274], anchor: 'middle', words: ['heartbeat failed or late'] },
   'jeopardy held': { path: 'M342,302 H148', at: [245, 320], anchor: 'middle', words: ['renewed'] },
-  'held idle': { path: 'M130,268 C180,220 270,170 276,62', at: [262, 208], words: ['lost'] },
+  'held idle': { path: 'M130,268 C180,220 270,170 276,62', at: [238, 196], words: ['lost'] },
   'jeopardy idle': { path: 'M400,268 C400,180 330,120 298,62', at: [398, 200], words: ['lost'] },
   'held releasing': { path: 'M90,312 C90,400 150,430 222,430', at: [112, 372], words: ['release, hand-off'] },
   'jeopardy releasing': { path: 'M400,312 C400,370 340,380 306,408', at: [396, 360], words: ['release, hand-off'] },
