@@ -9,7 +9,7 @@ const all = [
   'packages/*/test/**/*.test.ts',
   'examples/*/test/**/*.test.ts',
   'tools/test/**/*.test.ts',
-  'docs/playground/test/**/*.test.ts',
+  'docs/{playground,site}/test/**/*.test.ts',
 ]
 
 /** Deliberate bugs, each built and run until a test catches it. */
@@ -61,6 +61,7 @@ const long = [
   'packages/recorder/test/stack.test.ts',
   'packages/ui/test/browser/**/*.test.ts',
   'docs/playground/test/browser/**/*.test.ts',
+  'docs/site/test/built/*.test.ts',
   'testing/simulator/test/*.test.ts',
   'examples/{accounts,agents,chat-room,cron,failover,fastify,getting-started,hocon,http,jobs,nestjs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing,ui}/test/**/*.test.ts',
   'tools/test/published/*.test.ts',

@@ -9,6 +9,7 @@ import { sections } from '../site/navigation.js'
 import { pageDescription } from '../site/page-text.js'
 import { linkToRepository } from '../site/repository-links.js'
 import { boostDocument, searchedPart } from '../site/search.js'
+import { leaveOutEmptyHeads } from '../site/table-heads.js'
 
 const { base, url } = siteAddress()
 const list = sections()
@@ -25,7 +26,12 @@ export default defineConfig({
   markdown: {
     anchor: { slugify: headingAnchor },
     languageAlias: { hocon: 'properties' },
-    config: linkToRepository,
+    // The usual themes have too little contrast.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    config: (markdown) => {
+      linkToRepository(markdown)
+      leaveOutEmptyHeads(markdown)
+    },
   },
   transformPageData: ({ relativePath, frontmatter }) => {
     if (relativePath.startsWith(`${API_FOLDER}/`)) frontmatter.editLink = false

@@ -15,7 +15,6 @@ const api = { text: 'API', link: `/${API_FOLDER}/` }
 export function sidebar(sections: readonly Section[]): DefaultTheme.SidebarMulti {
   const items = sections.map(({ title, pages }) => ({
     text: title,
-    collapsed: true,
     items: [
       ...pages.map((page) => ({ text: page.title, link: addressOf(page.file) })),
       ...(title === REFERENCE ? [api] : []),

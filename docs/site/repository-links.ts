@@ -1,6 +1,8 @@
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join, relative, sep } from 'node:path'
 import { repositoryUrl, root, shown } from '../../tools/workspaces.js'
+import { headingAnchor } from './heading-anchor.js'
+import { addressOf, sections } from './navigation.js'
 
 const docs = join(root, 'docs')
 
@@ -8,13 +10,16 @@ const ELSEWHERE = /^(?:[a-z][a-z+.-]*:|#|\/)/i
 
 /** The part of a parsed page that is used here: tokens of markdown-it. */
 interface MarkdownToken {
+  readonly type: string
+  readonly content: string
+  tag: string
   readonly children?: readonly MarkdownToken[] | null
   attrGet(name: string): string | null
   attrSet(name: string, value: string): void
 }
 
 /** The part of markdown-it that is used here. */
-interface MarkdownParser {
+export interface MarkdownParser {
   readonly core: {
     readonly ruler: {
       push(
@@ -52,9 +57,15 @@ export function siteTarget(target: string, page: string): string {
   const [, path = '', rest = ''] = /^([^?#]*)(.*)$/.exec(target) ?? []
   const file = join(dirname(page), decodeURI(path))
   if (!existsSync(file)) throw new Error(`${shown(page)}: the link ${target} leads to no file`)
-  if (file === join(docs, 'README.md')) return `/${rest}`
+  if (file === join(docs, 'README.md')) return placeInList(rest)
   if (isPage(file)) return target
   return `${repositoryPage(file)}${rest}`
+}
+
+/** Where a link to the list of pages on GitHub leads: to the first page of the section, or to the front page. */
+function placeInList(hash: string): string {
+  const [first] = sections().find(({ title }) => `#${headingAnchor(title)}` === hash)?.pages ?? []
+  return first === undefined ? '/' : addressOf(first.file)
 }
 
 function isPage(file: string): boolean {
