@@ -3,6 +3,7 @@ import { repositoryUrl } from '../../tools/workspaces.js'
 import { siteAddress } from '../site/address.js'
 import { API_FOLDER } from '../site/api-folder.js'
 import { headingAnchor } from '../site/heading-anchor.js'
+import { linkToMarkdown } from '../site/markdown-link.js'
 import { siteTitle, writeMarkdownPages } from '../site/markdown-pages.js'
 import { bar, sidebar } from '../site/menus.js'
 import { sections } from '../site/navigation.js'
@@ -31,6 +32,7 @@ export default defineConfig({
     config: (markdown) => {
       linkToRepository(markdown)
       leaveOutEmptyHeads(markdown)
+      linkToMarkdown(markdown, base)
     },
   },
   transformPageData: ({ relativePath, frontmatter }) => {

@@ -5,6 +5,7 @@ import { accessibilityFaults } from '@leasehold/testing/accessibility'
 import { describeChromium } from '@leasehold/testing/describe-chromium'
 import { oneBrowser } from '@leasehold/testing/one-browser'
 import { Reader } from '@leasehold/testing/reader'
+import type { Page } from 'playwright-core'
 import { beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { repositoryUrl, root } from '../../../../tools/workspaces.js'
 import { addressOf, sections } from '../../navigation.js'
@@ -102,6 +103,7 @@ describeChromium('a reader of the site', () => {
   // A page that opens in a browser that is warm takes a tenth of the time: few readers, each with many pages.
   it.concurrent.for([0, 1])(
     'can read each page, in both schemes, on a screen and on a phone: part %i',
+    { timeout: 300_000 },
     async (part, test) => {
       const reader = await come(test)
       const faults: string[] = []
@@ -110,13 +112,12 @@ describeChromium('a reader of the site', () => {
       }
       test.expect(faults).toEqual([])
     },
-    300_000,
   )
 
   it.concurrent('can use the menus of a phone', async (test) => {
     const { page } = await come(test)
     await page.setViewportSize(PHONE)
-    await page.goto(`${origin}/recipes/schedule`)
+    await visit(page, '/recipes/schedule')
     await page.getByRole('button', { name: 'Menu' }).click()
     await page.getByRole('link', { name: 'Guarantees' }).first().waitFor()
     test.expect(await accessibilityFaults(page)).toEqual([])
@@ -125,7 +126,7 @@ describeChromium('a reader of the site', () => {
   it.concurrent('finds the right page first', async (test) => {
     const { page } = await come(test)
     for (const [words, expected] of Object.entries(searches)) {
-      await page.goto(`${origin}/start/which-store`)
+      await visit(page, '/start/which-store')
       await page.keyboard.press('/')
       await page.getByRole('searchbox').fill(words)
       // The results of the last search stay until those of this one are there.
@@ -138,7 +139,7 @@ describeChromium('a reader of the site', () => {
 
   it.concurrent('goes from page to page, to a heading, and back', async (test) => {
     const { page } = await come(test)
-    await page.goto(`${origin}/`)
+    await visit(page, '/')
     await page.locator('main a[href$="internals/guarantees"]').first().click()
     await page.getByRole('heading', { level: 1, name: 'Guarantees' }).waitFor()
     await page.goBack()
@@ -157,13 +158,18 @@ const searches: Readonly<Record<string, RegExp>> = {
   'refresh token': /^\/guides\/refresh-tokens|^\/recipes\/single-flight/,
 }
 
+/** Opens a page, and waits until it reacts. */
+async function visit(page: Page, path: string): Promise<void> {
+  await page.goto(origin + path)
+  await page.waitForFunction('document.querySelector("#app")?.__vue_app__ !== undefined')
+}
+
 /** Opens the page, and looks at it in light and in dark, on a screen and on a phone. */
 async function faultsOf(reader: Reader, path: string): Promise<string[]> {
   const { page } = reader
   await page.setViewportSize(DESK)
   await page.emulateMedia({ colorScheme: 'light' })
-  await page.goto(origin + path)
-  await page.getByRole('heading', { level: 1 }).first().waitFor()
+  await visit(page, path)
   // The menus are the same on all pages.
   const part = path === '/' ? {} : { within: 'main' }
   const light = await accessibilityFaults(page, part)
