@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type Chart, toSvg } from './chart.js'
 
-const folder = new URL('../../docs/internals/', import.meta.url)
+const docs = new URL('../../docs/', import.meta.url)
+const folder = new URL('internals/', docs)
 
 /** Writes a page into `docs/internals`: a template, in which `<!-- NAME -->` stands for the part of that name. */
 export function writePage(name: string, template: URL, parts: Readonly<Record<string, string>>): void {
