@@ -37,8 +37,12 @@ function unknownNames(codes: readonly string[]): string[][] {
   host.getSourceFile = (file, ...rest) => {
     const code = files.get(basename(file))
     if (code === undefined) return getSourceFile.call(host, file, ...rest)
-    // This name is there in Node without an import.
-    return ts.createSourceFile(file, `declare const process: any\n${code}`, ts.ScriptTarget.ES2023)
+    // These names are there in Node without an import.
+    return ts.createSourceFile(
+      file,
+      `declare const process: any\ndeclare const require: any\n${code}`,
+      ts.ScriptTarget.ES2023,
+    )
   }
   const program = ts.createProgram([...files.keys()], options, host)
   return [...files.keys()].map((file) =>

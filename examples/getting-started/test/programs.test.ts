@@ -55,6 +55,10 @@ describe('the programs of the pages, in two processes', { timeout: 90_000 }, () 
     expect((await printedByTwo(test, 'getting-started/src/at-most-three.ts')).sort()).toEqual(files)
   })
 
+  it('CommonJS', async (test) => {
+    expect(await printedByTwo(test, 'getting-started/src/required.cjs')).toEqual(['works', 'works'])
+  })
+
   it('a leader and its child', async (test) => {
     const lines = await printedByTwo(test, 'getting-started/src/only-the-leader.ts')
     expect(lines).toEqual(['imports, as the leader', 'imports, as the leader'])
