@@ -10,7 +10,7 @@ const tsx = import.meta.resolve('tsx')
 function terminal(folder: string, program: string) {
   const file = fileURLToPath(new URL(`../src/${program}`, import.meta.url))
   const options = ['--import', tsx, '--conditions', '@leasehold/source', file]
-  const child = spawn(process.execPath, options, { cwd: folder, timeout: 60_000 })
+  const child = spawn(process.execPath, options, { cwd: folder, timeout: 170_000 })
   onTestFinished(() => void child.kill('SIGKILL'))
   let output = ''
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text))
@@ -27,7 +27,7 @@ it.each([
 ])(
   '%s: one of two terminals works; after a kill, and after Ctrl-C, another one does',
   {
-    timeout: 90_000,
+    timeout: 180_000,
   },
   async (program, begins, works) => {
     const folder = temporaryFolder()
