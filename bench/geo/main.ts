@@ -5,7 +5,8 @@ import { table } from '../support/table.js'
 import { type Costs, measureChild, measureCosts } from './costs.js'
 import { FAULT, measureFaults, measureSilence } from './faults.js'
 import { falseLosses } from './losses.js'
-import { regions } from './regions.js'
+import { advise } from './objectives.js'
+import { type Region, ROUND_TRIPS, regions } from './regions.js'
 
 /** Of each measurement, with another seed each. */
 const RUNS = 40
@@ -84,6 +85,21 @@ function limits(): string {
   return table('time limit | ttl 2 s, 1 % | ttl 2 s, 5 % | ttl 5 s, 1 % | ttl 5 s, 5 %', rows)
 }
 
+function objectives(): string {
+  const links: readonly (readonly [Region, Region])[] = [
+    ['A', 'B'],
+    ['B', 'C'],
+  ]
+  const rows = [2_000, 5_000, 10_000, 30_000].flatMap((failover) =>
+    links.map(([from, to]) => {
+      const { kept, heartbeatTimeout, heartbeatInterval, operationTimeout } = advise(from, to, failover)
+      const times = [heartbeatTimeout, heartbeatInterval, operationTimeout].map(seconds)
+      return [seconds(failover), `${ROUND_TRIPS[from][to]} ms`, ...times, kept ? 'yes' : 'no']
+    }),
+  )
+  return table('failover | round trip | ttl | interval | time limit | kept', rows)
+}
+
 function seconds(duration: number): string {
   return `${Number((duration / 1_000).toPrecision(2))} s`
 }
@@ -99,6 +115,7 @@ const figures = {
   silences: await silences(),
   losses: losses(),
   limits: limits(),
+  objectives: objectives(),
 }
 for (const [name, figure] of Object.entries(figures)) process.stdout.write(`${name}\n\n${figure}\n\n`)
 writeFigures('internals/what-comes-after', figures)

@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { type Costs, measureChild, measureCosts, TTL } from '../../../bench/geo/costs.js'
 import { FAULT, type FaultCost, type FaultName, measureFaults, measureSilence } from '../../../bench/geo/faults.js'
 import { falseLosses, type Link } from '../../../bench/geo/losses.js'
+import { advise } from '../../../bench/geo/objectives.js'
 import type { PlacementName } from '../../../bench/geo/placements.js'
 import { LONGEST_ROUND_TRIP, type Region, ROUND_TRIPS, regions } from '../../../bench/geo/regions.js'
 
@@ -151,5 +152,11 @@ describe('false losses behind a long link', () => {
     const losses = [2_000, 5_000, 10_000, 30_000].map((ttl) => of({ isSilentAtTimes: true }, ttl))
     expect(losses).toEqual([...losses].sort((one, other) => other - one))
     expect(losses.at(-1)).toBeGreaterThan(0.1)
+  })
+
+  it('an objective keeps a failover of 5 s across any two regions, and says that it does not keep one of 2 s across the longest link', () => {
+    expect(advise('A', 'B', 5_000).kept).toBe(true)
+    expect(advise('B', 'C', 5_000).kept).toBe(true)
+    expect(advise('B', 'C', 2_000).kept).toBe(false)
   })
 })
