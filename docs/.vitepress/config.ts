@@ -9,7 +9,7 @@ import { bar, sidebar } from '../site/menus.js'
 import { sections } from '../site/navigation.js'
 import { pageDescription } from '../site/page-text.js'
 import { linkToRepository } from '../site/repository-links.js'
-import { boostDocument, searchedPart } from '../site/search.js'
+import { boostDocument, searchedHtml } from '../site/search.js'
 import { leaveOutEmptyHeads } from '../site/table-heads.js'
 
 const { base, url } = siteAddress()
@@ -21,6 +21,8 @@ export default defineConfig({
   base,
   cleanUrls: true,
   lastUpdated: false,
+  // One file for what all pages share: the list of their files is as long as a page.
+  metaChunk: true,
   // The entrance on GitHub; the front page takes its place here.
   srcExclude: ['README.md'],
   head: [['link', { rel: 'icon', href: 'data:,' }]],
@@ -50,7 +52,7 @@ export default defineConfig({
     search: {
       provider: 'local',
       options: {
-        _render: (source, env, markdown) => markdown.render(searchedPart(source, env.relativePath), env),
+        _render: (source, env, markdown) => searchedHtml(markdown, source, env),
         miniSearch: { searchOptions: { boostDocument } },
       },
     },

@@ -13,3 +13,25 @@ export function searchedPart(source: string, relativePath: string): string {
   const names = parts.flatMap((part) => part.match(/^### .+$/gm) ?? [])
   return [introduction.replaceAll(/^```[\s\S]*?^```|^Defined in:.*$|^\[API\].*$/gm, ''), ...names].join('\n\n')
 }
+
+/** The part of markdown-it that is used here. */
+interface MarkdownRenderer {
+  readonly options: { highlight?: unknown }
+  render(source: string, env: object): string
+}
+
+/** The page as the search reads it: its code needs no colours, which take most of the time. */
+export function searchedHtml(
+  markdown: MarkdownRenderer,
+  source: string,
+  env: { readonly relativePath: string },
+): string {
+  const { highlight } = markdown.options
+  // The pages are made by the same renderer.
+  markdown.options.highlight = null
+  try {
+    return markdown.render(searchedPart(source, env.relativePath), env)
+  } finally {
+    markdown.options.highlight = highlight
+  }
+}
