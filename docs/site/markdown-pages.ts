@@ -28,13 +28,13 @@ const TARGET = /(?<=\]\()(?<target>[^)\s]+)(?=[)\s])/g
  * `llms-full.txt` with the text of all pages but those of the API.
  */
 export function writeMarkdownPages(site: MarkdownSite): void {
-  for (const page of site.pages) write(join(site.output, page), markdownPage(page))
+  for (const page of site.pages) write(join(site.output, page), markdownPage(page, site.url))
   write(join(site.output, 'llms.txt'), listOfPages(site))
   write(join(site.output, 'llms-full.txt'), allPages(site))
 }
 
 /** The Markdown version of a page: its links lead to the Markdown versions of other pages, or to the repository. */
-function markdownPage(page: string): string {
+function markdownPage(page: string, url: string): string {
   const source = readPage(page)
   const code = codeBlocks(source)
   const lines = source
@@ -42,9 +42,15 @@ function markdownPage(page: string): string {
     .map((line, index) =>
       code.some(({ start, end }) => start <= index && index < end)
         ? line
-        : line.replaceAll(TARGET, (target) => siteTarget(target, join(root, 'docs', page))),
+        : line.replaceAll(TARGET, (target) => markdownTarget(siteTarget(target, join(root, 'docs', page)), url)),
     )
   return `${plainPage(lines.join('\n'))}\n`
+}
+
+/** A link from the root of the site works wherever the text is read. */
+function markdownTarget(target: string, url: string): string {
+  if (!target.startsWith('/')) return target
+  return target === '/' ? url : `${url}${target.slice(1)}.md`
 }
 
 function listOfPages({ sections, url }: MarkdownSite): string {
@@ -62,7 +68,7 @@ function listOfPages({ sections, url }: MarkdownSite): string {
 
 function allPages({ sections, url }: MarkdownSite): string {
   const files = ['index.md', ...sections.flatMap(({ pages }) => pages.map(({ file }) => file))]
-  return files.map((file) => `<!-- ${url}${file} -->\n\n${markdownPage(file)}`).join('\n')
+  return files.map((file) => `<!-- ${url}${file} -->\n\n${markdownPage(file, url)}`).join('\n')
 }
 
 function readPage(page: string): string {
