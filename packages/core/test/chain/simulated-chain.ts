@@ -12,7 +12,7 @@ export interface Transaction {
 }
 
 /** The entries after a block. */
-export type Entries = ReadonlyMap<string, CasEntry<string>>
+type Entries = ReadonlyMap<string, CasEntry<string>>
 
 interface Block {
   readonly transactions: readonly Transaction[]
