@@ -24,6 +24,8 @@ export const siteConfig = defineConfig({
   lastUpdated: false,
   // One file for what all pages share: the list of their files is as long as a page.
   metaChunk: true,
+  // The server of `npm run docs` would take the page of the playground for one of its own.
+  vite: { optimizeDeps: { entries: ['.vitepress/theme/index.ts'] } },
   // The entrance on GitHub; the front page takes its place here.
   srcExclude: ['README.md'],
   head: [['link', { rel: 'icon', href: 'data:,' }]],
