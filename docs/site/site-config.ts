@@ -8,6 +8,7 @@ import { siteTitle, writeMarkdownPages } from './markdown-pages.js'
 import { bar, sidebar } from './menus.js'
 import { sections } from './navigation.js'
 import { pageDescription } from './page-text.js'
+import { repositoryIcon } from './repository-icon.js'
 import { linkToRepository } from './repository-links.js'
 import { boostDocument, searchedHtml } from './search.js'
 import { leaveOutEmptyHeads } from './table-heads.js'
@@ -50,7 +51,7 @@ export const siteConfig = defineConfig({
     nav: bar(list),
     sidebar: sidebar(list),
     outline: [2, 3],
-    socialLinks: [{ icon: 'github', link: repositoryUrl, ariaLabel: 'The repository on GitHub' }],
+    socialLinks: [{ icon: repositoryIcon, link: repositoryUrl, ariaLabel: 'The repository on GitHub' }],
     editLink: { pattern: `${repositoryUrl}/edit/main/docs/:path`, text: 'Change this page' },
     search: {
       provider: 'local',
