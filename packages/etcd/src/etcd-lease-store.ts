@@ -146,7 +146,7 @@ export class EtcdLeaseStore implements LeaseStore {
     try {
       yield* listRecords({ client: this.#client, keys: this.#keys, leases: this.#leases }, prefix, call)
     } catch (error) {
-      throw this.#failure('listing', `${prefix}…`, error, call)
+      throw this.#failure(`listing leases '${prefix}…'`, '', error, call)
     }
   }
 

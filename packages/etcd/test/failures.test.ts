@@ -150,5 +150,7 @@ describe('no server', () => {
         `read of lease 'job' failed: No connection established. Last error: Error: connect ECONNREFUSED ${endpoint}: ` +
           'check the endpoints, and whether etcd runs there',
       )
+      const listing = store.list('jobs/', within(10_000)).next()
+      await expect(listing).rejects.toThrow(/^listing leases 'jobs\/…' failed: No connection established/)
     }))
 })

@@ -70,7 +70,10 @@ export class OperationQueue {
       return toOutcome(await this.#requests.run(query, call, isLarge))
     } catch (error) {
       const { operation, leaseName } = query
-      throw call.aborted ? error : failureOf(`${operation} of lease '${leaseName}'`, leaseName, error)
+      if (call.aborted) throw error
+      // What a listing has in the place of a name is the prefix of many.
+      if (operation === 'list') throw failureOf(`listing leases '${leaseName}…'`, '', error)
+      throw failureOf(`${operation} of lease '${leaseName}'`, leaseName, error)
     }
   }
 

@@ -15,6 +15,8 @@ it.each([
     code: 'unavailable',
     message: expect.stringMatching(/ECONNREFUSED 127\.0\.0\.1:\d+: check the URL, and whether PostgreSQL runs there$/),
   })
+  const listing = store.list('jobs/', new AbortableCall()).next()
+  await expect(listing).rejects.toThrow(/^listing leases 'jobs\/…' failed: connect ECONNREFUSED/)
   await store.close()
   await client.end()
 })

@@ -16,10 +16,20 @@ export class ForeignKeyError extends LeaseConfigurationError {}
 /** The typed error for a failed operation. Its message names the operation and has the message of the server or client. */
 export function failureOf(operation: string, leaseName: string, error: unknown): LeaseError {
   if (error instanceof LeaseError) return error
-  const message = networkMessage(error)
-  const details: LeaseErrorDetails = { leaseName, store: 'redis', cause: withoutCommand(error) }
   const asked = operation === 'probe' ? 'the check of the server before the first claim' : operation
-  const failed = `${asked} of lease '${leaseName}' failed: ${message}`
+  return failureIn(`${asked} of lease '${leaseName}'`, { leaseName, store: 'redis' }, error)
+}
+
+/** As `failureOf`, for a listing of the leases whose names begin with the prefix. */
+export function listingFailureOf(prefix: string, error: unknown): LeaseError {
+  if (error instanceof LeaseError) return error
+  return failureIn(`listing leases '${prefix}…'`, { store: 'redis' }, error)
+}
+
+function failureIn(action: string, about: LeaseErrorDetails, error: unknown): LeaseError {
+  const message = networkMessage(error)
+  const details: LeaseErrorDetails = { ...about, cause: withoutCommand(error) }
+  const failed = `${action} failed: ${message}`
   if (isDenied(message)) return new LeaseUnauthorisedError(`${failed}: ${PERMISSIONS}`, details)
   if (/^(NOAUTH|WRONGPASS)\b|invalid password|Client sent AUTH/.test(message)) {
     return new LeaseUnauthorisedError(`${failed}: check the username and the password`, details)
@@ -27,7 +37,7 @@ export function failureOf(operation: string, leaseName: string, error: unknown):
   const [, oldKey] = /OLDLOCK (.*) is no string/s.exec(message) ?? []
   if (oldKey !== undefined) {
     return new LeaseConfigurationError(
-      `${asked} of lease '${leaseName}' failed: the key '${oldKey}' of compat holds other data than a lock: correct the key`,
+      `${action} failed: the key '${oldKey}' of compat holds other data than a lock: correct the key`,
       details,
     )
   }

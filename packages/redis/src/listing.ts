@@ -2,7 +2,7 @@ import type { LeaseRecord } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import { untilAborted } from '@leasehold/core/store-kit'
 import type { LazyConnection } from './client/lazy-connection.js'
-import { ForeignKeyError, failureOf } from './failure-of.js'
+import { ForeignKeyError, listingFailureOf } from './failure-of.js'
 import type { KeySpace } from './key-space.js'
 
 /** How many keys the server looks at for one page. Meanwhile, and while it reads their records, it serves no client. */
@@ -57,6 +57,6 @@ async function* pagesOf(
       } while (cursor !== '0')
     }
   } catch (error) {
-    throw call.aborted ? error : failureOf('listing', `${prefix}…`, error)
+    throw call.aborted ? error : listingFailureOf(prefix, error)
   }
 }
