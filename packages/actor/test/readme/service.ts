@@ -1,3 +1,4 @@
+// #region machine
 import { leaseGuarded } from '@leasehold/actor'
 import { createLease, MemoryLeaseStore } from '@leasehold/core'
 import { setup } from 'xstate'
@@ -5,7 +6,6 @@ import { orders } from './orders.js'
 
 const store = new MemoryLeaseStore()
 
-// #region machine
 const guarded = leaseGuarded(orders, {
   lease: ({ self }) => createLease(store, self.id),
   retryInterval: 5_000,

@@ -3,6 +3,12 @@ import type { LeaseStore } from '@leasehold/core'
 import { fastifyLeases } from '@leasehold/fastify'
 import Fastify, { type FastifyInstance } from 'fastify'
 
+/** Your work. */
+interface Work {
+  writeReport(signal: AbortSignal): Promise<void>
+  closeAccount(id: string, fencingToken: bigint): Promise<object>
+}
+
 /** Every instance calls this, with the same store. */
 export async function buildServer(store: LeaseStore, { writeReport, closeAccount }: Work): Promise<FastifyInstance> {
   const fastify = Fastify({ logger: { level: 'warn' } })
@@ -24,8 +30,3 @@ export async function buildServer(store: LeaseStore, { writeReport, closeAccount
   return fastify
 }
 // #endregion example
-
-interface Work {
-  writeReport(signal: AbortSignal): Promise<void>
-  closeAccount(id: string, fencingToken: bigint): Promise<object>
-}

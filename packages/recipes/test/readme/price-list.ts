@@ -1,7 +1,7 @@
+// #region read-write
 import type { LeaseStore } from '@leasehold/core'
 import { ReadWriteLease } from '@leasehold/recipes'
 
-// #region read-write
 /** Many instances read the price list at the same time. The import replaces it alone. */
 export function priceList(store: LeaseStore) {
   const prices = new ReadWriteLease(store, { name: 'prices', readers: 20 })

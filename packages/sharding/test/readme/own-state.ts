@@ -1,5 +1,5 @@
-import type { EntityState } from '@leasehold/sharding'
 // #region example
+import type { EntityState } from '@leasehold/sharding'
 import { stateLaws } from '@leasehold/sharding/testing'
 
 /** `open`: a state over the same new, empty place for each call, with a client of its own, as another process has it. */
