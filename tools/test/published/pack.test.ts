@@ -104,6 +104,29 @@ describe('npm run pack', () => {
     )
   })
 
+  it('keeps the packages of an earlier time, and where package.json has them', () => {
+    const folder = temporaryFolder()
+    const application = join(folder, 'my-app')
+    mkdirSync(application)
+    writeFileSync(join(application, 'package.json'), '{ "name": "my-app", "type": "module" }')
+    writeFileSync(join(application, 'main.js'), PROGRAM)
+    const others = packedDependencies(['fs-native-extensions'], folder)
+    for (const args of [
+      ['@leasehold/local', ...others],
+      ['--save-dev', '@leasehold/testkit'],
+    ]) {
+      const { status, stderr } = pack(['../my-app', ...args], application)
+      expect(status, stderr).toBe(0)
+    }
+    const { dependencies = {}, devDependencies = {} } = readManifest(application)
+    expect(Object.keys(dependencies)).toEqual(expect.arrayContaining(['@leasehold/core', '@leasehold/local']))
+    expect(Object.keys(devDependencies)).toEqual(['@leasehold/testkit'])
+    // npm has a cache of them here. Another machine, such as a CI, needs the files.
+    const files = Object.values({ ...dependencies, ...devDependencies }).map((spec) => spec.replace('file:', ''))
+    expect(files.filter((file) => !existsSync(join(application, file)))).toEqual([])
+    expect(execFileSync(process.execPath, ['main.js'], { cwd: application, encoding: 'utf8' })).toBe('bigint\n')
+  })
+
   it('installs the program globally, with its man page', () => {
     const folder = temporaryFolder()
     const prefix = join(folder, 'prefix')
