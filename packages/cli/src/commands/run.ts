@@ -109,7 +109,8 @@ function report(
 ): number {
   if (outcome === undefined) {
     const time = options.wait === undefined || options.try === true ? '' : ' in time'
-    notices.say(`the lease '${name}' was not acquired${time}: another owner holds it`)
+    const held = options.once === undefined ? name : `${name}/${options.once}`
+    notices.say(`the lease '${held}' was not acquired${time}: another owner holds it`)
     return exitCodes.notAcquired
   }
   if (outcome.type === 'done') {

@@ -45,6 +45,17 @@ describe.concurrent('leasehold run returns', () => {
     test.expect(waited).toMatchObject({ code: 75, output: '' })
   })
 
+  it('75 with --once and --try while another owner does the work of the key, whose lease the error names', async (test) => {
+    const folder = leaseFolder(test)
+    const run = ['run', 'x', '--once', 'may', '--try', '--', 'sh', '-c']
+    const holder = start([...run, 'echo held; sleep 60'], { folder })
+    test.onTestFinished(() => void holder.child.kill())
+    await written(holder, /held/)
+    const tried = await leasehold([...run, 'echo started'], { folder })
+    test.expect(tried).toMatchObject({ code: 75, output: '' })
+    test.expect(tried.errors).toContain("the lease 'x/may' was not acquired: another owner holds it")
+  })
+
   it('64 for a command line that is wrong', async (test) => {
     const folder = leaseFolder(test)
     for (const args of [
