@@ -64,6 +64,7 @@ try {
     process.exitCode = 1
   }
 }
-await lease.close()
+// If the API server is down, the lease is free when its ttl is over.
+await lease.close().catch((error: unknown) => console.error(String(error)))
 await store.close()
 server.close()
