@@ -47,6 +47,20 @@ it.each(withStores.filter(({ id }) => id !== 'core'))('$id has a guide, which li
   expect(namesIn(`docs/stores/${id}.md`, /\.\.\/\.\.\/packages\/([\w-]+)\/README\.md/g)).toContain(id)
 })
 
+/** The exports of an entry, such as `@leasehold/core/store`, by its report. */
+function exportsOf(entry: string): readonly string[] {
+  const report = `packages/core/${entry.replace('@leasehold/', '').replace('/', '-')}.api.md`
+  return namesIn(report, /^export (?:abstract class|class|function|interface|type|const) (\w+)/gm)
+}
+
+it.each(['writing-a-lease-store', 'writing-a-provider'])('%s says from where each name is imported', (page) => {
+  const text = readFileSync(join(root, `docs/stores/${page}.md`), 'utf8')
+  const rows = [...text.matchAll(/^\| (`\w+`(?:, `\w+`)*) \| `(@leasehold\/core\/[\w-]+)` \|/gm)]
+  expect(rows.length).toBeGreaterThan(5)
+  for (const [, names = '', entry = ''] of rows)
+    expect(exportsOf(entry)).toEqual(expect.arrayContaining(names.replaceAll('`', '').split(', ')))
+})
+
 /** A reader who compares stores finds the answer to a question at the same place of each page. */
 const HEADINGS = [
   'When to choose it',
