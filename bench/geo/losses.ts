@@ -25,8 +25,8 @@ export interface Times {
 const ENOUGH = 1_000
 
 /**
- * False losses a year of one lease, from so many lease-days, or fewer if the losses are many. `Infinity` where the time limit of a request is shorter than most
- * round trips.
+ * False losses a year of one lease, measured over this number of simulated days, or over fewer if there are many losses.
+ * `Infinity` where the time limit of a request is shorter than most round trips.
  */
 export function falseLosses(link: Link, times: Times, days: number): number {
   const random = new Random(1)

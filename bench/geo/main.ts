@@ -1,4 +1,4 @@
-/** Leases across three regions, in virtual time: writes the tables of the page on what comes after. */
+/** Simulates leases across three regions, and writes the figures into docs/internals/what-comes-after.md. */
 import { TimeoutSettings } from '@leasehold/core'
 import { writeFigures } from '../support/page.js'
 import { table } from '../support/table.js'

@@ -1,4 +1,7 @@
-/** Fixed durations, learned ones, and those of an oracle, where a store changes: writes a table of the page on what comes after. */
+/**
+ * Changes a store, and compares three ways to choose durations: fixed, learned, and by an oracle. Writes the figures into
+ * docs/internals/what-comes-after.md.
+ */
 import { writeFigures } from '../support/page.js'
 import { table } from '../support/table.js'
 import { type Outcome, runShift } from './shift.js'

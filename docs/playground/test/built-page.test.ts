@@ -31,7 +31,7 @@ describe('the built playground', async () => {
 
   it('has the engine itself', () => {
     const program = [...files.values()].find(({ type }) => type.startsWith('text/javascript'))
-    // Of an error that core throws.
+    // The text is in a message of an error of core.
     expect(textOf(program?.body)).toContain('heartbeatInterval may be Infinity only with heartbeatTimeout = Infinity')
   })
 })

@@ -72,6 +72,42 @@ describe('a late request that reaches the store after its repetition was granted
     expect(clock.now()).toBe(before)
   })
 
+  it('is waited for by all callers, also if another one asks while it is being released', async () => {
+    const { clock, memory, lease, deliver, acquireAndRelease } = setUp()
+    await acquireAndRelease()
+    await deliver()
+    const release = memory.release.bind(memory)
+    let goOn: () => void = () => {}
+    const allowed = new Promise<void>((resolve) => {
+      goOn = resolve
+    })
+    memory.release = async (grant, signal) => {
+      await allowed
+      return await release(grant, signal)
+    }
+    const first = lease.acquire()
+    await clock.settle()
+    // It asks the store once more, and is refused, too.
+    const second = lease.acquire()
+    await clock.settle()
+    goOn()
+    await clock.settle()
+    expect(await Promise.all([first, second])).toEqual([true, true])
+  })
+
+  it('is released once more, if it arrives once more before a later acquire', async () => {
+    const { clock, lease, deliver, acquireAndRelease } = setUp()
+    await acquireAndRelease()
+    for (const _ of [1, 2]) {
+      await deliver()
+      const acquired = lease.acquire()
+      await clock.settle()
+      expect(await acquired).toBe(true)
+      expect(await lease.release()).toBe(true)
+      await clock.advance(30 * SECONDS)
+    }
+  })
+
   it('is released by the next release', async () => {
     const { clock, lease, other, deliver, acquireAndRelease } = setUp()
     await acquireAndRelease()

@@ -71,7 +71,7 @@ export class OperationQueue {
     } catch (error) {
       const { operation, leaseName } = query
       if (call.aborted) throw error
-      // What a listing has in the place of a name is the prefix of many.
+      // A listing has a prefix where other operations have the name of a lease.
       if (operation === 'list') throw failureOf(`listing leases '${leaseName}…'`, '', error)
       throw failureOf(`${operation} of lease '${leaseName}'`, leaseName, error)
     }

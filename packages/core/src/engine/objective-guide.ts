@@ -12,7 +12,7 @@ import { type GrantListener, onGrant } from './grant-effect.js'
 import { type LeaseRules, rulesOf } from './lease-rules.js'
 import type { StoreTraits } from './store-traits.js'
 
-/** After claims without an answer, the time limit is as long as the answered one took, and this part of it more. */
+/** After claims without an answer: how many times as long as the claim that was answered a time limit is at least. */
 const ROOM = 1.5
 
 /** The longest time limit after claims without an answer, as a part of the ttl: a heartbeat at 30 % of the ttl is in time. */
@@ -38,8 +38,8 @@ export class ObjectiveGuide {
   readonly #learner: HeartbeatLearner
   #advice: DurationAdvice | undefined
   /**
-   * Where claims had no answer within the time limit: a longer one. Otherwise a lease could not be acquired any more where the
-   * store has become slower than the limit that was chosen, and nothing would be learned about that. 0 while claims are answered.
+   * The shortest time limit that may be chosen, in milliseconds; 0 until a claim had no answer in time. Without it, a store that
+   * became slower than the time limit would never answer in time again, and nothing would be learned about it.
    */
   #leastLimit = 0
 

@@ -6,7 +6,7 @@ export function networkMessage(error: unknown): string {
 
 /** Whether no connection was made, so that the request was certainly not sent: nobody listens, or the host is not known. */
 export function isUnconnected(error: unknown): boolean {
-  if (error instanceof AggregateError) return error.errors.some(isUnconnected)
+  if (error instanceof AggregateError) return error.errors.length > 0 && error.errors.every(isUnconnected)
   const syscall: unknown = (error as { syscall?: unknown } | null | undefined)?.syscall
   return syscall === 'connect' || syscall === 'getaddrinfo'
 }

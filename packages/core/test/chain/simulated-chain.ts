@@ -39,12 +39,12 @@ export class SimulatedChain {
     this.#waiting.push(transaction)
   }
 
-  /** The last block with so many blocks above it. */
+  /** The last block that has at least this number of blocks above it. */
   confirmed(confirmations: number): Block {
     return this.#blocks[Math.max(this.#blocks.length - 1 - confirmations, 0)] ?? GENESIS
   }
 
-  /** Whether the transaction is in a block with so many blocks above it: carried out, or refused by the contract. */
+  /** Whether the transaction was carried out, or refused by the contract, in a block that has at least this number of blocks above it. */
   includes(id: string, confirmations: number): boolean {
     const height = this.#blocks.findIndex(({ transactions }) =>
       transactions.some((transaction) => transaction.id === id),

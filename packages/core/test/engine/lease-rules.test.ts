@@ -22,15 +22,21 @@ describe('the rules of a lease', () => {
       manual: false,
       exact: false,
     }
-    expect(rulesOf(settings, traitsOf(store))).toMatchObject({ ...told, watched: false, ordered: false })
+    expect(rulesOf(settings, traitsOf(store))).toMatchObject({
+      ...told,
+      watched: false,
+      ordered: false,
+      observed: false,
+    })
     expect(rulesOf(settings, traitsOf(store)).plannedTimes).toBe(settings.timeouts)
-    const limits = { ...store.limits, ordered: true }
+    const limits = { ...store.limits, ordered: true, observed: true }
     const watched = Object.assign(store, { kind: undefined, limits, watch: () => [] })
     expect(rulesOf(settings, traitsOf(watched as never))).toMatchObject({
       ...told,
       kind: 'custom',
       watched: true,
       ordered: true,
+      observed: true,
     })
   })
 

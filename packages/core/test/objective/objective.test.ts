@@ -167,6 +167,32 @@ describe('an objective', () => {
     expect(lease.advice?.operationTimeout).toBeLessThan(1.5 * chosen)
   })
 
+  it('waits for a silent store for no longer than is left of a ttl after a heartbeat at 30 % of it', async () => {
+    let delay = 2
+    const { clock, store, logger } = setUp(() => delay)
+    const parts: number[] = []
+    const watched = new Proxy(store, {
+      get(target, key) {
+        const value: unknown = Reflect.get(target, key, target)
+        if (key !== 'acquire') return typeof value === 'function' ? value.bind(target) : value
+        return (...[request, call]: Parameters<typeof store.acquire>) => {
+          parts.push((call?.timeout ?? 0) / request.ttl)
+          return target.acquire(request, call)
+        }
+      },
+    })
+    const lease = createLease(watched, 'job', { objective, clock, logger })
+    void lease.acquire()
+    await clock.advance(60_000)
+    void lease.release()
+    await clock.advance(1_000)
+    delay = 600_000
+    lease.acquire({ wait: 300_000 }).catch(() => {})
+    await clock.advance(300_000)
+    expect(Math.max(...parts)).toBeGreaterThan(0.5)
+    expect(Math.max(...parts)).toBeLessThanOrEqual(0.6)
+  })
+
   it('leaves leases without one as they are', async () => {
     const { clock, store, logger } = setUp(() => 2)
     const lease = createLease(store, 'job', { heartbeatTimeout: 10_000, clock, logger })
