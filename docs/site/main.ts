@@ -30,9 +30,11 @@ const commands: Record<string, (port: number | undefined) => Promise<unknown>> =
   preview: (port) => serve({ root: docs, ...(port !== undefined && { port }) }),
 }
 
-const [command = '', option, port] = process.argv.slice(2)
+const [command = '', option, given] = process.argv.slice(2)
 const run = commands[command]
-if (run === undefined || (option !== undefined && option !== '--port')) {
+const port = given === undefined ? undefined : Number(given)
+const isRight = option === undefined ? given === undefined : option === '--port' && Number.isInteger(port)
+if (run === undefined || !isRight) {
   console.error(USAGE)
   process.exitCode = 2
-} else await run(port === undefined ? undefined : Number(port))
+} else await run(port)

@@ -1,5 +1,6 @@
 // The parts that several providers need, beside the contract of a store in `@leasehold/core/store`.
 export { CasLeaseStore } from './cas/cas-store.js'
+export { listingText } from './errors/listing-text.js'
 export { checkOptionNames, type OptionNames } from './errors/option-names.js'
 export type { LeaseFactoryContext } from './lease/lease-factory.js'
 export type { ConfigSource } from './provider/config-source.js'

@@ -10,7 +10,7 @@ import {
   StoreChecks,
   type StoreFinding,
 } from '@leasehold/core/store'
-import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
+import { checkOptionNames, listingText, type OptionNames } from '@leasehold/core/store-kit'
 import { Breaking } from './breaking.js'
 import { Claims } from './claims.js'
 import { EtcdClient, type EtcdClientOptions } from './client/etcd-client.js'
@@ -146,7 +146,7 @@ export class EtcdLeaseStore implements LeaseStore {
     try {
       yield* listRecords({ client: this.#client, keys: this.#keys, leases: this.#leases }, prefix, call)
     } catch (error) {
-      throw this.#failure(`listing leases '${prefix}…'`, '', error, call)
+      throw this.#failure(listingText(prefix), '', error, call)
     }
   }
 

@@ -1,6 +1,6 @@
 import type { Clock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
-import { backoff, closedError, Requests } from '@leasehold/core/store-kit'
+import { backoff, closedError, listingText, Requests } from '@leasehold/core/store-kit'
 import { callsOf, UNANSWERED } from './calls.js'
 import type { ClientAdapter } from './client/connection.js'
 import { failureOf, sqlStateOf } from './failure-of.js'
@@ -72,7 +72,7 @@ export class OperationQueue {
       const { operation, leaseName } = query
       if (call.aborted) throw error
       // A listing has a prefix where other operations have the name of a lease.
-      if (operation === 'list') throw failureOf(`listing leases '${leaseName}…'`, '', error)
+      if (operation === 'list') throw failureOf(listingText(leaseName), '', error)
       throw failureOf(`${operation} of lease '${leaseName}'`, leaseName, error)
     }
   }

@@ -1,6 +1,6 @@
 import { LeaseConfigurationError, LeaseError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import type { LeaseErrorDetails } from '@leasehold/core/store'
-import { isUnconnected, networkMessage } from '@leasehold/core/store-kit'
+import { isUnconnected, listingText, networkMessage } from '@leasehold/core/store-kit'
 
 const PERMISSIONS =
   'the user needs +evalsha +eval +subscribe +publish +hget +hlen +hmget +hgetall +hset +hdel +pexpireat +persist +time ' +
@@ -23,7 +23,7 @@ export function failureOf(operation: string, leaseName: string, error: unknown):
 /** As `failureOf`, for a listing of the leases whose names begin with the prefix. */
 export function listingFailureOf(prefix: string, error: unknown): LeaseError {
   if (error instanceof LeaseError) return error
-  return failureIn(`listing leases '${prefix}…'`, { store: 'redis' }, error)
+  return failureIn(listingText(prefix), { store: 'redis' }, error)
 }
 
 function failureIn(action: string, about: LeaseErrorDetails, error: unknown): LeaseError {

@@ -16,5 +16,7 @@ it.each([
   })
   const listing = store.list('jobs/', new AbortableCall()).next()
   await expect(listing).rejects.toThrow(/^listing leases 'jobs\/…' failed: connect ECONNREFUSED/)
+  const all = store.list('', new AbortableCall()).next()
+  await expect(all).rejects.toThrow(/^listing the leases failed: connect ECONNREFUSED/)
   await store.close()
 })

@@ -3,6 +3,7 @@ import { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 import { LeaseError } from '../errors/lease-error.js'
 import { LeaseTimeoutError } from '../errors/lease-timeout-error.js'
 import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
+import { listingText } from '../errors/listing-text.js'
 import { checkFault, faultOfLimit } from '../errors/option-faults.js'
 import { checkOptionNames, type OptionNames } from '../errors/option-names.js'
 import { reasonOf } from '../errors/shown-value.js'
@@ -135,18 +136,13 @@ export async function* listLeases(
   try {
     for (;;) {
       const sentAt = wallOf(options)
-      const { done, value } = await withinTime(
-        options,
-        store,
-        { operation: `listing leases '${prefix}…'` },
-        async (call) => {
-          call.onAbort(() => listing.abort(call.signal.reason))
-          const next = await records.next()
-          const fault = next.done === true ? undefined : faultOfListed(next.value)
-          if (fault !== undefined) throw new Error(`its answer is not valid: ${fault}`)
-          return next
-        },
-      )
+      const { done, value } = await withinTime(options, store, { operation: listingText(prefix) }, async (call) => {
+        call.onAbort(() => listing.abort(call.signal.reason))
+        const next = await records.next()
+        const fault = next.done === true ? undefined : faultOfListed(next.value)
+        if (fault !== undefined) throw new Error(`its answer is not valid: ${fault}`)
+        return next
+      })
       if (done === true) return
       yield shownRecord(value, sentAt)
     }
