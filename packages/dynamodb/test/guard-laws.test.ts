@@ -1,0 +1,18 @@
+import { DynamodbGuard } from '@leasehold/dynamodb'
+import type { GuardSubject } from '@leasehold/testkit'
+import { describeGuardLaws } from '@leasehold/testkit/vitest'
+
+const subject: GuardSubject = {
+  name: 'DynamodbGuard',
+  start: () => ({
+    open: () => {
+      const guard = new DynamodbGuard()
+      return { write: (value, fencingToken) => guard.write('resource', fencingToken, value) }
+    },
+    read: () => {
+      throw new Error('read() is missing: return the value of the resource, past the guard')
+    },
+  }),
+}
+
+describeGuardLaws(subject)
