@@ -24,6 +24,7 @@ function scene(arming: () => void = () => {}, ...command: string[]) {
     command: command.length > 0 ? command : ['touch', file],
     env: { PATH: process.env.PATH, FILE: file },
     times: { killAfter: 1_000, margin: 500 },
+    hold: { longest: Number.POSITIVE_INFINITY, operationTimeout: 1_000 },
     clock,
     watchdog: {
       pid: undefined,

@@ -3,7 +3,7 @@ import { TimeoutSettings } from '@leasehold/core'
 import type { Action, Invocation } from '../command-declaration.js'
 import type { run } from '../declarations.js'
 import { exitCodes } from '../exit-codes.js'
-import { exitCodeOf, signalOf, textOf } from '../run/command-end.js'
+import { exitCodeOf, lossText, signalOf, textOf } from '../run/command-end.js'
 import type { CommandSurroundings } from '../run/command-run.js'
 import { leaseOptions } from '../run/lease-options.js'
 import { sleep } from '../run/machine-clock.js'
@@ -74,7 +74,8 @@ async function underLease(
   const place = new QueuePlace(store, name, timeouts.heartbeatTimeout, clock)
   const waiting = new WaitingNotice(name, notices, clock, place)
   const calls = new StoreCalls(store, clock, waiting)
-  const around = { name, owner: ofLease.owner, command, env, times, clock, ...attendants }
+  const hold = { longest: ofLease.maxHold ?? Number.POSITIVE_INFINITY, operationTimeout: timeouts.operationTimeout }
+  const around = { name, owner: ofLease.owner, command, env, times, hold, clock, ...attendants }
   const wait = options.try === true ? 0 : (options.wait ?? Number.POSITIVE_INFINITY)
   const request: RunRequest = { store: calls.store, leaseOptions: ofLease, wait, around, waiting }
   try {
@@ -97,7 +98,7 @@ async function repeated(request: RunRequest, options: RunOptions): Promise<RunOu
           ? await runUnderPermit(request, permits)
           : await runUnderLease(request)
     if (restart !== true || outcome?.type !== 'lost' || signals.stop.aborted) return outcome
-    notices.say(`the lease '${name}' was lost (${outcome.reason}): acquiring it again`)
+    notices.say(`the lease '${name}' was lost (${lossText(outcome.reason)}): acquiring it again`)
     await sleep(PAUSE)
   }
 }

@@ -45,11 +45,14 @@ export function textOf(end: CommandEnd, name: string): string {
       return `the command exited with code ${end.code}`
     case 'signalled':
       return `the command was ended by ${end.signal}`
-    case 'lost': {
-      const why = end.reason === 'late' ? 'its heartbeats were not confirmed in time' : end.reason
-      return `the lease '${name}' was lost (${why}): the command was ended`
-    }
+    case 'lost':
+      return `the lease '${name}' was lost (${lossText(end.reason)}): the command was ended`
     case 'unstartable':
       return `the command '${end.program}' cannot be started: ${end.error.message}`
   }
+}
+
+/** The reason of a loss, for people. */
+export function lossText(reason: LossReason): string {
+  return reason === 'late' ? 'its heartbeats were not confirmed in time' : reason
 }

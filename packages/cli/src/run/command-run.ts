@@ -20,6 +20,8 @@ export interface CommandSurroundings {
   readonly command: readonly string[]
   readonly env: Readonly<Record<string, string | undefined>>
   readonly times: EndTimes
+  /** For how long a grant is held at most, and how long its acquisition may have taken before, in milliseconds. */
+  readonly hold: { readonly longest: number; readonly operationTimeout: number }
   readonly clock: Clock
   readonly watchdog: WatchdogLink
   readonly notices: Notices
@@ -50,6 +52,7 @@ export class CommandRun {
   readonly #processes: CommandProcesses
   readonly #mark = { runId: randomUUID(), since: startOfThisProcess() }
   readonly #hasOwnGroup = ![0, 1, 2].some((descriptor) => isatty(descriptor))
+  readonly #heldSince: number
   #killAt: MachineInstant | undefined
   #loss: LossReason | undefined
   #ending: Promise<void> | undefined
@@ -61,6 +64,7 @@ export class CommandRun {
     const { pid } = around.watchdog
     this.#held = held
     this.#around = around
+    this.#heldSince = around.clock.now()
     this.#processes = new CommandProcesses(this.#mark, pid === undefined ? [] : [pid])
   }
 
@@ -130,7 +134,14 @@ export class CommandRun {
     const left = timeTo(plan.terminateAt, machineNow())
     const pause = Math.min(left, Math.max(left * NEXT_LOOK, LEAST_PAUSE))
     if (left > 0) this.#cancel = this.#around.clock.schedule(pause, () => this.#look())
-    else this.#end('late', plan)
+    else this.#end(this.#isHeldToTheEnd ? 'max-hold' : 'late', plan)
+  }
+
+  /** Whether the validity ends because the grant was held for as long as it may be, and not for lack of heartbeats. */
+  get #isHeldToTheEnd(): boolean {
+    const { longest, operationTimeout } = this.#around.hold
+    // The longest hold counts from before the request was sent.
+    return (this.#held.validUntil ?? 0) >= this.#heldSince + longest - operationTimeout
   }
 
   /** Ends the command, only once. */

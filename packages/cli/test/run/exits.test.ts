@@ -78,6 +78,13 @@ describe.concurrent('leasehold run returns', () => {
     test.expect(ended.errors).toContain('give a longer --ttl, or a shorter --kill-after')
   })
 
+  it('79 after the longest hold, and says that this was the reason', async (test) => {
+    const times = ['--ttl', '4s', '--max-hold', '3s', '--kill-after', '500ms']
+    const ended = await leasehold(['run', 'x', ...times, '--', 'sleep', '60'], { folder: leaseFolder(test) })
+    test.expect(ended.code).toBe(79)
+    test.expect(ended.errors).toContain("the lease 'x' was lost (max-hold): the command was ended")
+  })
+
   it('69 where the store cannot be reached', async (test) => {
     const command = ['--', 'echo', 'started']
     const ended = await leasehold(['run', 'x', '--try', '--timeout', '1s', '-s', 'redis://127.0.0.1:1', ...command], {
