@@ -48,11 +48,7 @@ function run(command: string, ...args: string[]): void {
   if (status !== 0) throw new Error(`${[command, ...args].join(' ')} failed`)
 }
 
-const [name] = process.argv.slice(2)
-if (name === undefined) {
-  console.error('usage: npm run new-provider NAME, such as "npm run new-provider postgres"')
-  process.exitCode = 2
-} else {
+function main(name: string): void {
   const folder = createProvider(name)
   run('npm', 'install', '--no-audit', '--no-fund')
   run('npm', 'run', 'docs:update')
@@ -63,4 +59,18 @@ ${shown(folder)} is ready. Next:
   3. npm run docs:update, after a change of src/${name}-options.ts
   4. npm run api && npm run build && npm run sizes -- --update && npm run check
 docs/stores/writing-a-provider.md explains each step.`)
+}
+
+const [name] = process.argv.slice(2)
+if (name === undefined) {
+  console.error('usage: npm run new-provider NAME, such as "npm run new-provider postgres"')
+  process.exitCode = 2
+} else {
+  try {
+    main(name)
+  } catch (error) {
+    // A stack would hide what to do.
+    console.error(`new-provider: ${error instanceof Error ? error.message : String(error)}`)
+    process.exitCode = 1
+  }
 }

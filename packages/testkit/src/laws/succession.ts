@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Lease } from '@leasehold/core'
+import { handled } from './handled.js'
 import type { LeaseTrial, OpenOptions, TrialLease } from './lease-trial.js'
 
 /** The claim of a challenger: when it is granted, the holder must no longer consider itself the holder. */
@@ -8,9 +9,7 @@ export function endedBefore<T>(holder: Lease, claim: Promise<T>): Promise<T> {
     assert.equal(holder.checkLease(), false, 'granted while the last holder was valid')
     return outcome
   })
-  // The law may await it later.
-  checked.catch(() => {})
-  return checked
+  return handled(checked)
 }
 
 /**

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { randomUUID } from 'node:crypto'
 import { LeaseLostError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
+import { handled } from '../handled.js'
 import {
   heldLeaseLawsOf,
   type LeaseLaw,
@@ -82,7 +83,7 @@ export const leaseLossLaws: readonly LeaseLaw[] = [
     },
     async 'run ends with a LeaseLostError at once, even if its work goes on'(trial, held) {
       const running = held.storeLease.run(() => new Promise(() => {}))
-      const rejected = assert.rejects(running, LeaseLostError)
+      const rejected = handled(assert.rejects(running, LeaseLostError))
       await trial.pass(trial.interval)
       await outlive(trial, held)
       await rejected

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { LeaseConflictError, LeaseLostError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
+import { handled } from '../handled.js'
 import {
   heldLeaseLawsOf,
   type LeaseLaw,
@@ -83,7 +84,7 @@ export const leaseParentLaws: readonly LeaseLaw[] = [
       const child = await trial.open(under(trial, parent))
       child.store.inject({ kind: 'answer-late', duration: trial.operationTimeout / 2 }, 'acquire')
       const acquired = child.acquire()
-      const rejected = assert.rejects(acquired, LeaseLostError)
+      const rejected = handled(assert.rejects(acquired, LeaseLostError))
       await trial.pass(trial.operationTimeout / 10)
       await trial.during(parent.storeLease.close())
       await trial.during(rejected)

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import type { Fault } from '../../faults/fault.js'
+import { handled } from '../handled.js'
 import { heldLeaseLawsOf, type LeaseLaw, type LeaseTrial, leaseLawsOf, type TrialLease } from '../lease-trial.js'
 
 /** Checks that a release frees the name although this fault happens to it. */
@@ -58,7 +59,7 @@ export const leaseReleaseLaws: readonly LeaseLaw[] = [
     },
     async 'while the lease is being acquired leaves nothing held'(trial) {
       const { lease } = await trial.open()
-      const acquired = lease.acquire()
+      const acquired = handled(lease.acquire())
       await trial.during(lease.release())
       await trial.during(acquired)
       if (lease.checkLease()) await trial.during(lease.release())

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import type { Fault } from '../../faults/fault.js'
+import { handled } from '../handled.js'
 import {
   heldLeaseLawsOf,
   type LeaseLaw,
@@ -119,7 +120,7 @@ export const leaseRenewalLaws: readonly LeaseLaw[] = [
     async 'the grant of an aborted claim is released soon'(trial, { lease, store }) {
       const controller = new AbortController()
       store.inject({ kind: 'hang', applied: true }, 'acquire')
-      const rejected = assert.rejects(lease.acquire({ signal: controller.signal }))
+      const rejected = handled(assert.rejects(lease.acquire({ signal: controller.signal })))
       await trial.pass(trial.interval / 10)
       controller.abort()
       await rejected

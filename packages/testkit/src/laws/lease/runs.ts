@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { LeaseConflictError } from '@leasehold/core'
+import { handled } from '../handled.js'
 import { heldLeaseLawsOf, type LeaseLaw, leaseLawsOf, openLeaseLawsOf } from '../lease-trial.js'
 import { PendingWork } from '../pending-work.js'
 
@@ -29,7 +30,7 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
     },
     async 'a run without wait rejects during another run, and names its own owner'(trial, { lease }) {
       const { run, begun, calls } = pendingWork()
-      const firstRun = lease.run(run)
+      const firstRun = handled(lease.run(run))
       const holder = lease.settings.owner
       await assert.rejects(trial.during(lease.run(run)), { name: 'LeaseHeldError', holder })
       const { end } = await trial.during(begun)
@@ -46,7 +47,8 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
     },
     async 'a release during a run aborts its work, and another owner may hold the name'(trial, { lease }) {
       const { run, begun } = pendingWork()
-      const rejected = assert.rejects(lease.run(run), { name: 'LeaseLostError', reason: 'released' })
+      const lost = { name: 'LeaseLostError', reason: 'released' }
+      const rejected = handled(assert.rejects(lease.run(run), lost))
       const { signal } = (await trial.during(begun)).held
       assert.equal(await trial.during(lease.release()), true)
       await trial.during(rejected)
@@ -58,7 +60,7 @@ export const leaseRunLaws: readonly LeaseLaw[] = [
       const ended = lease.run(run).catch(() => {})
       await trial.during(begun)
       const released = lease.release()
-      const acquired = lease.acquire(waitForTurn)
+      const acquired = handled(lease.acquire(waitForTurn))
       await trial.during(Promise.all([ended, released]))
       assert.equal(await trial.during(acquired), true)
       await trial.pass(trial.interval)
