@@ -90,7 +90,7 @@ export const leaseWaitingLaws: readonly LeaseLaw[] = [
       const served: string[] = []
       const turns = [takeTurn(first, served, 'first')]
       await trial.pass(trial.interval)
-      const never = handled(takeTurn(dead, served, 'dead'))
+      void handled(takeTurn(dead, served, 'dead'))
       await trial.pass(trial.interval)
       turns.push(takeTurn(last, served, 'last'))
       await trial.pass(trial.interval)
