@@ -31,7 +31,7 @@ export function describeUnitMutants(folder: URL, mutants: readonly UnitMutant[])
       expect(new Set(mutants.map(({ title }) => title)).size).toBe(mutants.length)
     })
 
-    for (const { title, test, name, ...edit } of inTurn(mutants)) {
+    for (const { title, test, name, ...edit } of inTurn(mutants, 'MUTANTS_TURN')) {
       it(title, { timeout: 300_000 }, async (context) => {
         const file = join(fileURLToPath(folder), edit.file)
         const { states, errors, skippedFor } = await runner.run({

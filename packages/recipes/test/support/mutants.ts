@@ -34,7 +34,7 @@ export function describeMutants(hunter: URL, mutants: readonly RecipeMutant[]): 
       expect(await caughtBy(hunter, [], join(folder, 'none.mjs'), 'laws')).toEqual([])
     })
 
-    for (const [place, { name, edits, caughtBy: by }] of inTurn([...mutants.entries()])) {
+    for (const [place, { name, edits, caughtBy: by }] of inTurn([...mutants.entries()], 'MUTANTS_TURN')) {
       const expected: readonly string[] = 'law' in by ? [by.law] : by.check
       it(`${name}: ${expected.join(' or ')}`, { timeout: 900_000 }, async () => {
         const how = 'law' in by ? ['laws', by.law] : ['simulator']

@@ -25,7 +25,7 @@ describe('deliberate bugs are caught', () => {
     expect(await hunt(bundle, 'laws')).toEqual({ caughtBy: [], schedules: 0 })
   })
 
-  for (const [place, { name, edits, caughtBy }] of inTurn([...mutants.entries()])) {
+  for (const [place, { name, edits, caughtBy }] of inTurn([...mutants.entries()], 'MUTANTS_TURN')) {
     const by = 'law' in caughtBy ? [caughtBy.law] : caughtBy.check
     it(`${name}: ${by.join(' or ')}`, { timeout: 900_000 }, async () => {
       const bundle = join(folder, `${place}.mjs`)
