@@ -18,7 +18,7 @@ export interface CasStanding {
   readonly remaining: number
 }
 
-/** For how long this process has seen a record, in milliseconds. */
+/** For how long a record was certainly as it is, in milliseconds: seen by this process, or by the store's clock. */
 export interface Seeing {
   readonly unchanged: number
   /** For how long it was seen without the holder of the `displaced` grant; 0 if there is no such grant. */

@@ -60,6 +60,19 @@ export interface CasWritten<V extends CasVersion> {
 
 export interface CasEntry<V extends CasVersion> extends CasWritten<V> {
   readonly record: CasRecord
+  /**
+   * The time by the clock of the store itself when it gave this answer, in milliseconds, such as that of the `Date` header
+   * over HTTP. Never a time of this machine. It counts only together with `writtenAt` or `doubtedSince`, and with {@link
+   * CasRegister.clockError}.
+   */
+  readonly readAt?: number
+  /**
+   * The time by the clock of the store itself when the entry got this version, in milliseconds, such as that of
+   * `Last-Modified`. The store has to set it, not the client that wrote.
+   */
+  readonly writtenAt?: number
+  /** The `since` of the last mark that {@link CasRegister.doubt} made for exactly this version. */
+  readonly doubtedSince?: number
 }
 
 /**
@@ -98,6 +111,24 @@ export interface CasRegister<V extends CasVersion> {
    * is that of the last grant. Not called where there is {@link CasRegister.tokenOf}.
    */
   timeAfter?(name: string, version: V, call: StoreCall): Promise<number | bigint>
+  /**
+   * By how many milliseconds two readings of the store's clock can differ from the time that passed between them: by the
+   * steps in which it is read, and by the difference of the clocks of its nodes. With it, a record counts as unchanged for
+   * `readAt - writtenAt - clockError`, or for `readAt - doubtedSince - clockError`, if that is longer than this process has
+   * seen it. Without it, the times of entries are ignored. A value that is too small lets a live holder be replaced.
+   */
+  readonly clockError?: number
+  /**
+   * For a store that knows the time (`readAt`), but not when an entry was written: writes down beside the entry that it had
+   * this version at the time `since`, which is the `readAt` of a challenger that found the name held. Later reads of this
+   * version give it as `doubtedSince`, also to other processes, so that a challenger continues the observation of the last
+   * one. A read of any other version must not give it: write the version into the mark, or write it on the condition that
+   * the entry has this version and remove it with each other write. The version of the entry stays the same.
+   *
+   * Called at most once for each name and process, and only where `doubtedSince` and `writtenAt` are absent. A rejection is
+   * ignored: the next challenger makes the mark.
+   */
+  doubt?(name: string, version: V, since: number, call: StoreCall): Promise<void>
   /** The entry as last written, never an older one; `undefined` where there is none. */
   read(name: string, call: StoreCall): Promise<CasEntry<V> | undefined>
   /** `undefined`: there is an entry already, and nothing was written. */

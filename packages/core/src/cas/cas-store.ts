@@ -39,6 +39,7 @@ import {
   withoutFaults,
 } from './cas-records.js'
 import type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from './cas-register.js'
+import { DoubtMarks } from './doubt-marks.js'
 import { nextToken } from './next-token.js'
 import { Standings } from './standings.js'
 
@@ -71,7 +72,8 @@ export type CasStore = LeaseStore & Required<Pick<LeaseStore, 'change' | 'break'
 /**
  * A `LeaseStore` over a compare-and-set register. No timestamp is compared with the clock of another machine: a challenger
  * takes over only after it has itself seen the record unchanged for the recorded ttl, on its own monotonic clock
- * (the rule of client-go's leader election). Throws a `LeaseConfigurationError` where the limits make no sense.
+ * (the rule of client-go's leader election), or after two readings of the store's own clock prove it (see {@link
+ * CasRegister.clockError}). Throws a `LeaseConfigurationError` where the limits make no sense.
  */
 export function casStore<V extends CasVersion>(register: CasRegister<V>, options: CasStoreOptions = {}): CasStore {
   return new CasLeaseStore(register, options)
@@ -93,6 +95,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   readonly #register: CasRegister<V>
   readonly #clock: Clock
   readonly #standings: Standings<V>
+  readonly #doubts: DoubtMarks<V>
   readonly #longest: number
   readonly #probe: FirstUseProbe
   /** The entries of the grants made here, as last written. */
@@ -109,11 +112,13 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     }
     this.kind = register.kind ?? 'cas'
     const room = metadata === undefined ? {} : { metadata }
-    this.limits = { minTtl, maxTtl, infinite: false, ordered: false, observed: true, ...room }
+    const oneLook = judgesAtOnce(register) ? { oneLook: true } : {}
+    this.limits = { minTtl, maxTtl, infinite: false, ordered: false, observed: true, ...oneLook, ...room }
     this.#checks = new StoreChecks(this.kind, this.limits)
     this.#register = register
     this.#clock = clock
-    this.#standings = new Standings(longest)
+    this.#standings = new Standings(longest, register.clockError)
+    this.#doubts = new DoubtMarks(register, clock)
     this.#longest = longest
     this.#probe = new FirstUseProbe(this.kind, probe, (_, call) => this.probe(call))
     if (register.watch !== undefined) this.watch = (name, call) => this.#watch(name, call)
@@ -132,6 +137,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       const message = `'${PROBE_NAME}' is reserved for the check of the register: choose another lease name`
       throw new LeaseNameError(message, this.#detailsOf(name))
     }
+    const end = this.#clock.now() + call.timeout
     if (this.#probe.isDue) await this.#probe.require(name, call)
     return await this.#inRounds(name, call, async () => {
       const seen = await this.#seeOrCreate(name, { owner, grantId, ttl, metadata: request.metadata ?? {} }, call)
@@ -139,7 +145,10 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       if ('granted' in seen) return seen
       const { record, standing } = seen
       const isOurs = record.grantId === grantId && standing.state === 'leased'
-      if (isLocked(standing) && !isOurs) return { granted: false, holder: toLeaseRecord(name, record, standing) }
+      if (isLocked(standing) && !isOurs) {
+        await this.#doubts.leave(name, seen, end, call)
+        return { granted: false, holder: toLeaseRecord(name, record, standing) }
+      }
       // A grant that is ours already (the answer of an earlier request was lost) is written again all the same: the
       // holder counts its validity from this request, and others have seen the record unchanged since the earlier one.
       const fencingToken = isOurs ? record.fencingToken : await nextToken(this.#register, name, seen, call)
@@ -419,6 +428,19 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   #detailsOf(name: string): { leaseName: string; store: string } {
     return { leaseName: name, store: this.kind }
   }
+}
+
+/** Whether a first look at a record tells if its holder is dead. Throws where the times of the register make no sense. */
+function judgesAtOnce<V extends CasVersion>({ kind = 'cas', clockError, doubt }: CasRegister<V>): boolean {
+  if (clockError === undefined && doubt === undefined) return false
+  if (typeof clockError === 'number' && clockError >= 0 && clockError < Number.POSITIVE_INFINITY) {
+    return doubt === undefined
+  }
+  throw new LeaseConfigurationError(
+    `clockError of the ${kind} register is ${shownValue(clockError)}: it must be the milliseconds by which two readings of ` +
+      "the store's clock can be wrong, 0 or more",
+    { store: kind },
+  )
 }
 
 function largerOf(one: bigint, other: bigint): bigint {

@@ -2,22 +2,27 @@ import type { CasVersion } from './cas-register.js'
 
 interface Observation<V> {
   readonly version: V
-  readonly since: number
+  /** When this process last saw another version of the record. The record had that one then, so it is not older. */
+  readonly after: number
+  /** Since when the record has certainly had this version. */
+  since: number
+  /** When this process last saw the record. */
+  seenAt: number
 }
 
 /** Up to this number of names, none is forgotten. */
 const FEWEST = 256
 
 /**
- * Which version of each name's record this process has seen, and since when, on its own clock. To forget one is safe: the
- * record then has to be seen unchanged for its whole ttl once more.
+ * Which version of each name's record this process has seen, and since when the record has had it, on the clock of this
+ * process. To forget one is safe: the record then has to be seen unchanged for its whole ttl once more.
  */
 export class Observations<V extends CasVersion> {
   readonly #byName = new Map<string, Observation<V>>()
   readonly #longest: number
   #sweepAt = FEWEST
 
-  /** `longest`: the longest ttl, in milliseconds. Observations that are older than twice that are dropped. */
+  /** `longest`: the longest ttl, in milliseconds. A record that was not seen for twice that is forgotten. */
   constructor(longest: number) {
     this.#longest = longest
   }
@@ -26,13 +31,23 @@ export class Observations<V extends CasVersion> {
     return this.#byName.size
   }
 
-  /** For how long the record has been seen under this version; 0 where it is the first time. */
-  see(name: string, version: V, now: number): number {
+  /**
+   * For how long the record has certainly had this version: since it was seen first, and for `age` before `now`. The age is
+   * that by the store's clock. It is limited to the time since this process last saw another version: the clock may have
+   * been set.
+   */
+  see(name: string, version: V, now: number, age = 0): number {
     const seen = this.#byName.get(name)
-    if (seen?.version === version) return now - seen.since
-    this.#byName.set(name, { version, since: now })
+    if (seen?.version === version) {
+      seen.seenAt = now
+      seen.since = Math.min(seen.since, Math.max(now - age, seen.after))
+      return now - seen.since
+    }
+    const after = seen?.seenAt ?? Number.NEGATIVE_INFINITY
+    const since = Math.max(now - age, after)
+    this.#byName.set(name, { version, after, since, seenAt: now })
     if (this.#byName.size >= this.#sweepAt) this.#sweep(now)
-    return 0
+    return now - since
   }
 
   forget(name: string): void {
@@ -41,8 +56,8 @@ export class Observations<V extends CasVersion> {
 
   /** Runs each time the number of names has doubled, so that its cost for each name is constant. */
   #sweep(now: number): void {
-    for (const [name, { since }] of this.#byName) {
-      if (now - since > 2 * this.#longest) this.#byName.delete(name)
+    for (const [name, { seenAt }] of this.#byName) {
+      if (now - seenAt > 2 * this.#longest) this.#byName.delete(name)
     }
     this.#sweepAt = Math.max(FEWEST, 2 * this.#byName.size)
   }

@@ -23,6 +23,12 @@ export interface StoreLimits {
    */
   readonly observed?: boolean
   /**
+   * Of an observed store: whether its first look at a record tells if the holder is dead, by times of the store itself.
+   * Without it, a single try never replaces a dead holder: a process has to live, and to wait, for a ttl. A store that is not
+   * observed has a clock, and needs no `oneLook`.
+   */
+  readonly oneLook?: boolean
+  /**
    * When the name of a silent holder is certainly free: this number of ttls and `extra` milliseconds after its last heartbeat.
    * One ttl unless given. A store may keep a name for longer than the holder counts on.
    */
