@@ -1,6 +1,9 @@
-import { LeaseHeldError, LeaseUnavailableError } from '@leasehold/core'
+import { createLease, LeaseHeldError, LeaseUnavailableError } from '@leasehold/core'
+import { AbortableCall, type CasRegister, casStore } from '@leasehold/core/store'
+import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
-import { setUp } from './support/held-lease.js'
+import { MapRegister } from './cas/map-register.js'
+import { setUp, silentLogger } from './support/held-lease.js'
 import { setUpInMemory } from './support/runs.js'
 
 /** The record of another owner, as stores return it. */
@@ -69,5 +72,62 @@ describe('the LeaseHeldError of a run', () => {
     await clock.settle()
     store.last('read').fail(new LeaseUnavailableError('no connection'))
     expect(await run).toMatchObject({ code: 'held', holder: undefined })
+  })
+})
+
+describe('the LeaseHeldError of a run over a store without a clock', () => {
+  const heartbeatTimeout = 30_000
+
+  function setUpObserved(times: Pick<CasRegister<number>, 'clockError' | 'doubt'> = {}) {
+    const clock = new VirtualClock()
+    const register = Object.assign(new MapRegister(), times)
+    const open = (owner: string) =>
+      createLease(casStore(register, { clock }), 'job', { owner, clock, heartbeatTimeout, logger: silentLogger })
+    const store = casStore(register, { clock })
+    return { clock, store, lease: open('me'), other: open('other') }
+  }
+
+  it.each([undefined, 0, 1_000, 30_999])('says how long to wait, with a wait of %s', async (wait) => {
+    const { clock, lease, other } = setUpObserved()
+    await other.acquire()
+    const run = lease.run(async () => {}, wait === undefined ? {} : { wait }).catch((reason: unknown) => reason)
+    await clock.advance(31_000)
+    expect(await run).toMatchObject({ code: 'held', holder: 'other', leastWait: 31_000 })
+    expect(String(await run)).toContain(
+      "lease 'job' is held by another owner, 'other'. The map store cannot tell a dead holder from a live one in one look: " +
+        'wait for longer than the ttl of the holder, such as wait: 31_000',
+    )
+  })
+
+  it('says that a later try can tell it, where the store keeps marks', async () => {
+    const { lease, other } = setUpObserved({ clockError: 0, doubt: async () => {} })
+    await other.acquire()
+    await expect(lease.run(async () => {})).rejects.toThrow('such as wait: 31_000, or try again after that time')
+  })
+
+  it('says a wait that is long enough for a holder that is dead', async () => {
+    const { clock, store, lease } = setUpObserved()
+    const dead = { name: 'job', owner: 'dead', grantId: 'g', ttl: heartbeatTimeout }
+    await store.acquire(dead, new AbortableCall())
+    const run = lease.run(async () => 'done', { wait: 31_000 })
+    await clock.advance(31_000)
+    expect(await run).toBe('done')
+  })
+
+  it('says nothing of it after a wait that was long enough', async () => {
+    const { clock, lease, other } = setUpObserved()
+    await other.acquire()
+    const run = lease.run(async () => {}, { wait: 31_000 }).catch((reason: unknown) => reason)
+    await clock.advance(31_000)
+    expect(await run).toMatchObject({ code: 'held', leastWait: undefined })
+    expect(String(await run)).toContain("'other': raise wait, or try later")
+  })
+
+  it('says nothing of it if the store can judge in one look', async () => {
+    const { lease, other } = setUpObserved({ clockError: 0 })
+    await other.acquire()
+    const error = await lease.run(async () => {}).catch((reason: unknown) => reason)
+    expect(error).toMatchObject({ code: 'held', leastWait: undefined })
+    expect(String(error)).not.toContain('one look')
   })
 })

@@ -97,7 +97,7 @@ async function repeated(request: RunRequest, options: RunOptions): Promise<RunOu
         : permits !== undefined
           ? await runUnderPermit(request, permits)
           : await runUnderLease(request)
-    if (restart !== true || outcome?.type !== 'lost' || signals.stop.aborted) return outcome
+    if (restart !== true || outcome.type !== 'lost' || signals.stop.aborted) return outcome
     notices.say(`the lease '${name}' was lost (${lossText(outcome.reason)}): acquiring it again`)
     await sleep(PAUSE)
   }
@@ -108,10 +108,11 @@ function report(
   { operands: [name = ''], options }: RunInvocation,
   { signals, notices }: Pick<CommandSurroundings, 'signals' | 'notices'>,
 ): number {
-  if (outcome === undefined) {
+  if (outcome.type === 'held') {
     const time = options.wait === undefined || options.try === true ? '' : ' in time'
     const held = options.once === undefined ? name : `${name}/${options.once}`
     notices.say(`the lease '${held}' was not acquired${time}: another owner holds it`)
+    if (outcome.advice !== undefined) notices.say(outcome.advice)
     return exitCodes.notAcquired
   }
   if (outcome.type === 'done') {

@@ -8,7 +8,9 @@ import {
   type Logger,
   type StoreHeld,
 } from '@leasehold/core'
+import { waitAdvice } from '@leasehold/core/internal'
 import type { PermitHeld } from '@leasehold/recipes'
+import { durationSetting } from '../duration-text.js'
 import { type CommandEnd, textOf } from './command-end.js'
 import { CommandRun, type CommandSurroundings } from './command-run.js'
 import type { WaitingNotice } from './waiting-notice.js'
@@ -24,8 +26,8 @@ export interface RunRequest {
   readonly waiting: WaitingNotice
 }
 
-/** `undefined`: another owner holds the lease. `done`: there was nothing to do. */
-export type RunOutcome = CommandEnd | { readonly type: 'done' } | undefined
+/** `held`: another owner holds the lease; `advice` says how to outlast a dead one. `done`: there was nothing to do. */
+export type RunOutcome = CommandEnd | { readonly type: 'done' } | { readonly type: 'held'; readonly advice?: string }
 
 /** Runs it under the lease of the name. */
 export async function runUnderLease(request: RunRequest): Promise<RunOutcome> {
@@ -59,7 +61,7 @@ type Variables = Readonly<Record<string, string>>
 
 /** Runs the command as the work of `run`. `variables`: those for the way in which the lease was acquired. */
 async function runHeld<H extends Held = StoreHeld>(
-  { wait, around, waiting }: RunRequest,
+  { store, wait, around, waiting }: RunRequest,
   run: (work: (held: H) => Promise<unknown>, options: { wait: number; signal: AbortSignal }) => Promise<unknown>,
   variables: (held: H) => Variables = () => ({}),
 ): Promise<RunOutcome> {
@@ -80,7 +82,7 @@ async function runHeld<H extends Held = StoreHeld>(
     const end = await running
     if (end !== undefined && !isSuccess(end)) return end
     if (error instanceof LeaseLostError) return { type: 'lost', reason: error.reason }
-    if (error instanceof LeaseHeldError) return undefined
+    if (error instanceof LeaseHeldError) return heldByOther(error, store)
     throw error
   } finally {
     waiting.end()
@@ -92,7 +94,7 @@ async function runHeld<H extends Held = StoreHeld>(
 export async function runOnSchedule(
   { store, around, leaseOptions }: RunRequest,
   { cron, timeZone, logger }: { readonly cron: string; readonly timeZone: string | undefined; readonly logger: Logger },
-): Promise<undefined> {
+): Promise<never> {
   const { Schedule } = await import('@leasehold/recipes')
   const { name } = around
   const { stop } = around.signals
@@ -123,6 +125,11 @@ export async function runOnSchedule(
   await Promise.allSettled(running)
   await schedule.stop()
   throw stop.reason
+}
+
+function heldByOther({ leastWait }: LeaseHeldError, store: LeaseStore): RunOutcome {
+  if (leastWait === undefined) return { type: 'held' }
+  return { type: 'held', advice: waitAdvice(store, `--wait ${durationSetting(leastWait)}`) }
 }
 
 function isSuccess(end: CommandEnd): boolean {

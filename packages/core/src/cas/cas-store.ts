@@ -112,8 +112,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     }
     this.kind = register.kind ?? 'cas'
     const room = metadata === undefined ? {} : { metadata }
-    const oneLook = judgesAtOnce(register) ? { oneLook: true } : {}
-    this.limits = { minTtl, maxTtl, infinite: false, ordered: false, observed: true, ...oneLook, ...room }
+    this.limits = { minTtl, maxTtl, infinite: false, ordered: false, observed: true, ...looksAt(register), ...room }
     this.#checks = new StoreChecks(this.kind, this.limits)
     this.#register = register
     this.#clock = clock
@@ -430,11 +429,15 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   }
 }
 
-/** Whether a first look at a record tells if its holder is dead. Throws where the times of the register make no sense. */
-function judgesAtOnce<V extends CasVersion>({ kind = 'cas', clockError, doubt }: CasRegister<V>): boolean {
-  if (clockError === undefined && doubt === undefined) return false
+/** Throws where the times of the register make no sense. */
+function looksAt<V extends CasVersion>({
+  kind = 'cas',
+  clockError,
+  doubt,
+}: CasRegister<V>): Pick<StoreLimits, 'looks'> {
+  if (clockError === undefined && doubt === undefined) return {}
   if (typeof clockError === 'number' && clockError >= 0 && clockError < Number.POSITIVE_INFINITY) {
-    return doubt === undefined
+    return { looks: { needed: doubt === undefined ? 1 : 2, extra: clockError + VALIDITY_MARGIN } }
   }
   throw new LeaseConfigurationError(
     `clockError of the ${kind} register is ${shownValue(clockError)}: it must be the milliseconds by which two readings of ` +

@@ -6,9 +6,18 @@ export class LeaseHeldError extends LeaseError {
   override readonly code = 'held'
   /** The owner that holds the name, where the store knows it. */
   readonly holder: string | undefined
+  /**
+   * The least `wait`, in milliseconds, if the attempt was too short for this store to tell a dead holder from a live one. It
+   * is enough for a holder with the ttl of this lease.
+   */
+  readonly leastWait: number | undefined
 
-  constructor(message: string, details: LeaseErrorDetails & { readonly holder?: string } = {}) {
+  constructor(
+    message: string,
+    details: LeaseErrorDetails & { readonly holder?: string; readonly leastWait?: number } = {},
+  ) {
     super(message, details)
     this.holder = details.holder
+    this.leastWait = details.leastWait
   }
 }

@@ -27,6 +27,8 @@ export interface RunHost {
   claim(options: AcquireOptions, run: LeaseRun): Promise<boolean>
   /** The holder for which a claim was refused, if it is known. Never rejects. */
   holder(): Promise<string | undefined>
+  /** The least `wait` with which the store can tell a dead holder from a live one; `undefined` where one look is enough. */
+  leastWait(): { readonly wait: number; readonly advice: string } | undefined
   release(): Promise<unknown>
   /** Does the work, and tells the channels of it. */
   publish<T>(work: () => Promise<T>): Promise<T>
@@ -117,8 +119,14 @@ export class LeaseRuns {
     const holder = await this.#host.holder()
     const other = holder === details.owner ? 'another grant of this owner' : 'another owner'
     const by = holder === undefined ? other : `${other}, '${shownText(holder)}'`
-    const message = `lease '${details.leaseName}' is held by ${by}: raise wait, or try later`
-    throw new LeaseHeldError(message, { ...details, ...(holder === undefined ? {} : { holder }) })
+    const least = this.#host.leastWait()
+    const short = least !== undefined && (options.wait ?? 0) < least.wait ? least : undefined
+    const advice = short === undefined ? ': raise wait, or try later' : `. ${short.advice}`
+    throw new LeaseHeldError(`lease '${details.leaseName}' is held by ${by}${advice}`, {
+      ...details,
+      ...(holder === undefined ? {} : { holder }),
+      ...(short === undefined ? {} : { leastWait: short.wait }),
+    })
   }
 
   /** Releases the grant of a run, unless it has ended, another grant has replaced it, or an `acquire()` shares it. */

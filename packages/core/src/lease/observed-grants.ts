@@ -76,6 +76,10 @@ export class ObservedGrants implements RunHost {
     return undefined
   }
 
+  leastWait(): undefined {
+    return undefined
+  }
+
   /** What a lease of the user does is published by itself. */
   publish<T>(work: () => Promise<T>): Promise<T> {
     return work()

@@ -32,6 +32,7 @@ import type { LeaseSettings } from '../settings/lease-settings.js'
 import { checkStoreLimits } from '../settings/store-limits.js'
 import { type Grant, type LeaseRecord, type Metadata, withJSON } from '../store/lease-record.js'
 import type { LeaseStore } from '../store/lease-store.js'
+import { leastWait } from '../store/one-look.js'
 import type { Clock } from '../time/clock.js'
 import { Deferred } from '../time/deferred.js'
 import { keptAlive } from '../time/keep-alive.js'
@@ -262,7 +263,9 @@ export class StoreLease extends Lease {
       isValid: () => this.checkLease(),
       isKept: () => this.#users.isKept,
       claim: (claimed, run) => this.#claim(claimed, undefined, run),
-      holder: () => this.#refusedFor(),
+      // The store is asked if its refusal did not name the holder.
+      holder: async () => (this.#engine.refusedFor ?? (await this.holder().catch(() => undefined))?.owner) || undefined,
+      leastWait: () => leastWait(this.#store, this.#engine.rules.ttl),
       release: () => this.release(),
       publish: (work) => (tracers.run.isOn ? publishRun(this, work) : work()),
       report: (error) => this.#report(error),
@@ -351,12 +354,6 @@ export class StoreLease extends Lease {
 
   get #details(): ReturnType<typeof detailsOf> {
     return detailsOf(this.#engine.rules)
-  }
-
-  /** The holder for which the last attempt was refused. Asks the store if its refusal did not name the holder. */
-  async #refusedFor(): Promise<string | undefined> {
-    const owner = this.#engine.refusedFor ?? (await this.holder().catch(() => undefined))?.owner
-    return owner === '' ? undefined : owner
   }
 
   #claim(options: AcquireOptions, adopted: Grant | undefined, run?: LeaseRun): Promise<boolean> {

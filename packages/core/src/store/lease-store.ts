@@ -23,11 +23,12 @@ export interface StoreLimits {
    */
   readonly observed?: boolean
   /**
-   * Of an observed store: whether its first look at a record tells if the holder is dead, by times of the store itself.
-   * Without it, a single try never replaces a dead holder: a process has to live, and to wait, for a ttl. A store that is not
-   * observed has a clock, and needs no `oneLook`.
+   * Of an observed store that keeps times of its own: how many looks at a record, by processes that live for a moment, tell if
+   * its holder is dead. 1: the first look replaces the holder `extra` milliseconds after its ttl. 2: the first look leaves a
+   * mark, and a look by any process, a ttl and `extra` milliseconds later, replaces the holder. Absent: no number of looks
+   * does, for a challenger has to observe the record for a ttl itself. A store that is not observed needs one look.
    */
-  readonly oneLook?: boolean
+  readonly looks?: { readonly needed: 1 | 2; readonly extra: number }
   /**
    * When the name of a silent holder is certainly free: this number of ttls and `extra` milliseconds after its last heartbeat.
    * One ttl unless given. A store may keep a name for longer than the holder counts on.

@@ -218,7 +218,7 @@ describe('times that prove nothing', () => {
     await held(open(), 'a')
     clock.block(3 * TTL)
     expect((await claim(open(), 'b')).granted).toBe(false)
-    expect(open().limits.oneLook).toBeUndefined()
+    expect(open().limits).not.toHaveProperty('looks')
   })
 
   it.each([Number.NaN, -1, Number.POSITIVE_INFINITY, '5', null])('cannot come with the error %s', (clockError) => {
@@ -335,8 +335,9 @@ describe('a challenger that looks once, over a store with marks', () => {
 })
 
 describe('the limits of a store over a register', () => {
-  it('say whether one look tells a dead holder from a live one', () => {
-    expect(setUp().open().limits).toMatchObject({ observed: true, oneLook: true })
-    expect(setUp({ marks: true }).open().limits.oneLook).toBeUndefined()
+  it('say how many looks tell a dead holder from a live one', () => {
+    const extra = ERROR + MARGIN
+    expect(setUp().open().limits).toMatchObject({ observed: true, looks: { needed: 1, extra } })
+    expect(setUp({ marks: true }).open().limits).toMatchObject({ observed: true, looks: { needed: 2, extra } })
   })
 })

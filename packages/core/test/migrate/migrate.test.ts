@@ -37,6 +37,19 @@ describe('migrate', () => {
     expect(migrate(to, store({ metadata: 0 })).update).toBeUndefined()
   })
 
+  it('needs as many looks at a record as the store that needs more', () => {
+    const store = (limits: Partial<LeaseStore['limits']>) =>
+      viewOf(new MemoryLeaseStore(), { limits: (own) => ({ ...own, ...limits }) })
+    const looks = (from: LeaseStore, to: LeaseStore) => migrate(from, to).limits.looks
+    const one = () => store({ observed: true, looks: { needed: 1, extra: 7 } })
+    const two = () => store({ observed: true, looks: { needed: 2, extra: 3 } })
+    expect(looks(one(), store({}))).toEqual({ needed: 1, extra: 7 })
+    expect(looks(two(), one())).toEqual({ needed: 2, extra: 7 })
+    expect(looks(one(), two())).toEqual({ needed: 2, extra: 7 })
+    expect(looks(one(), store({ observed: true }))).toBeUndefined()
+    expect(looks(store({}), store({}))).toBeUndefined()
+  })
+
   it('takes two round trips for a grant, three when a token is raised, and one for a heartbeat', async () => {
     const { from, to } = await twoStores()
     const calls: string[] = []
