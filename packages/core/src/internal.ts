@@ -1,9 +1,21 @@
 // For the other packages of this repository, of the same version. Nothing here is a part of the API.
+export { decideClaim, decideRelease, decideRenewal } from './cas/cas-decisions.js'
+export { type RecordChanges, rewrite, toGrant } from './cas/cas-records.js'
+export { tokenAfter } from './cas/next-token.js'
+export { Standings } from './cas/standings.js'
 export { Publisher } from './channels/channels.js'
 export type { EngineEffect } from './engine/engine-effect.js'
 export type { EngineEvent } from './engine/engine-event.js'
 export { type EngineRecorder, type LeaseRecording, type RecordedLease, recordLease } from './engine/engine-recorder.js'
-export { type EngineState, heldIn, wakeAt } from './engine/engine-state.js'
+export {
+  type Acquiring,
+  awaits,
+  type EngineState,
+  type Held,
+  heldIn,
+  type Releasing,
+  wakeAt,
+} from './engine/engine-state.js'
 export type { EventContext } from './engine/event-context.js'
 export {
   type GrantKeeper,
@@ -40,6 +52,7 @@ export { extendHeld, heldOf } from './lease/held.js'
 export { isLease } from './lease/is-lease.js'
 export { Caller, SharedCallers } from './lease/shared-callers.js'
 export { workContext } from './lease/work-context.js'
+export { tokenInMemory } from './memory/memory-lease-store.js'
 export { originOf, originText } from './provider/config-source.js'
 export { toLeaseSettings } from './provider/lease-block.js'
 export { loadFactory } from './provider/load-factory.js'

@@ -4,7 +4,7 @@ import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { checkOptionNames } from '../errors/option-names.js'
 import { shownValue } from '../errors/shown-value.js'
 import { anotherGrant, nothingToBreak } from '../store/break-conflict.js'
-import { type Grant, isLocked, type LeaseRecord, type LeaseState, type Metadata } from '../store/lease-record.js'
+import { type Grant, isLocked, type LeaseRecord, type Metadata } from '../store/lease-record.js'
 import type {
   AcquireOutcome,
   AcquireRequest,
@@ -14,7 +14,6 @@ import type {
   RenewOutcome,
   StoreLimits,
 } from '../store/lease-store.js'
-import { withoutBreakReason } from '../store/metadata.js'
 import type { StoreCall } from '../store/store-call.js'
 import type { StoreFinding } from '../store/store-finding.js'
 import { FirstUseProbe } from '../store-kit/first-use-probe.js'
@@ -23,14 +22,12 @@ import { StoreChecks } from '../store-kit/store-checks.js'
 import type { Clock } from '../time/clock.js'
 import { systemClock } from '../time/system-clock.js'
 import { VALIDITY_MARGIN } from '../time/validity.js'
+import { decideClaim, decideRelease, decideRenewal, largerOf } from './cas-decisions.js'
 import { PROBE_NAME, type ProbedRegister, probeRegister } from './cas-probe.js'
 import {
   type CasStanding,
   checkRecord,
-  isWithoutHolder,
-  previousOf,
   type RecordChanges,
-  renewalsOf,
   rewrite,
   standingOf,
   toGrant,
@@ -142,19 +139,13 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       const seen = await this.#seeOrCreate(name, { owner, grantId, ttl, metadata: request.metadata ?? {} }, call)
       if (seen === undefined) return undefined
       if ('granted' in seen) return seen
-      const { record, standing } = seen
-      const isOurs = record.grantId === grantId && standing.state === 'leased'
-      if (isLocked(standing) && !isOurs) {
+      const claim = decideClaim(request, seen.record, seen.standing)
+      if ('granted' in claim) {
         await this.#doubts.leave(name, seen, end, call)
-        return { granted: false, holder: toLeaseRecord(name, record, standing) }
+        return claim
       }
-      // A grant that is ours already (the answer of an earlier request was lost) is written again all the same: the
-      // holder counts its validity from this request, and others have seen the record unchanged since the earlier one.
-      const fencingToken = isOurs ? record.fencingToken : await nextToken(this.#register, name, seen, call)
-      const metadata = request.metadata ?? (isOurs ? record.metadata : withoutBreakReason(record.metadata))
-      const previous = isOurs ? record.previous : previousOf(record)
-      const renewals = isOurs ? undefined : 0
-      return await this.#grant(name, seen, { owner, grantId, ttl, metadata, previous, fencingToken, renewals }, call)
+      const { fencingToken = await nextToken(this.#register, name, seen, call) } = claim.changes
+      return await this.#grant(name, seen, { ...claim.changes, fencingToken }, call)
     })
   }
 
@@ -179,38 +170,26 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   }
 
   async #renew(grant: Grant, changes: RecordChanges, call: StoreCall): Promise<RenewOutcome> {
-    const { name, grantId } = grant
+    const { name } = grant
     return await this.#inRounds(name, call, async (isFirst) => {
       const entry = await this.#entryOf(grant, isFirst, call)
-      const isLate = changes.metadata !== undefined && (entry?.record.fencingToken ?? 0n) > grant.fencingToken
-      const refusal = refusalOf(name, grantId, entry) ?? (isLate ? { renewed: false, reason: 'expired' } : undefined)
-      if (refusal !== undefined) {
+      const decision = decideRenewal(grant, entry?.record, changes)
+      if (entry === undefined || 'refusal' in decision) {
         this.#written.delete(name)
-        return refusal
+        return 'refusal' in decision ? decision.refusal : undefined
       }
-      // An entry with our grant id, but not the version that we wrote last, is our own write, whose answer was lost.
-      if (entry === undefined) return undefined
-      const count = renewalsOf(entry.record)
-      const renewals = count === undefined ? undefined : count + 1
-      const fencingToken = largerOf(entry.record.fencingToken, changes.fencingToken ?? 0n)
-      const renewed = rewrite(entry.record, { ...changes, fencingToken, ttl: grant.ttl, renewals })
-      return (await this.#write(name, entry, renewed, call)) === undefined ? undefined : { renewed: true }
+      return (await this.#write(name, entry, decision.write, call)) === undefined ? undefined : { renewed: true }
     })
   }
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
-    const { name, grantId } = grant
+    const { name } = grant
     this.#checks.release(grant, call, metadata)
     return await this.#inRounds(name, call, async (isFirst) => {
       const entry = await this.#entryOf(grant, isFirst, call)
       if (entry === undefined) return { released: false }
-      if (entry.record.grantId !== grantId || entry.record.owner === '') {
-        return { released: false, ...this.#holderOf(name, entry) }
-      }
-      // The record stays, for the fencing token lives in it.
-      const isLate = entry.record.fencingToken > grant.fencingToken
-      const left = metadata === undefined || isLate ? entry.record.metadata : metadata
-      const freed = rewrite(entry.record, { owner: '', metadata: left })
+      const freed = decideRelease(grant, entry.record, metadata)
+      if (freed === undefined) return { released: false, ...this.#holderOf(name, entry) }
       if ((await this.#write(name, entry, freed, call)) === undefined) return undefined
       this.#written.delete(name)
       return { released: true }
@@ -444,26 +423,4 @@ function looksAt<V extends CasVersion>({
       "the store's clock can be wrong, 0 or more",
     { store: kind },
   )
-}
-
-function largerOf(one: bigint, other: bigint): bigint {
-  return one > other ? one : other
-}
-
-/** Why the grant is over, if it is. */
-function refusalOf(name: string, grantId: string, entry: CasEntry<CasVersion> | undefined): RenewOutcome | undefined {
-  if (entry === undefined) return { renewed: false, reason: 'deleted' }
-  const { record } = entry
-  if (record.grantId !== grantId) {
-    if (record.owner === '') return { renewed: false, reason: 'taken' }
-    return { renewed: false, reason: 'taken', holder: held(name, record, 'leased') }
-  }
-  if (record.breakPeriod !== undefined) return { renewed: false, reason: 'broken' }
-  // The lock is still that of this grant: its holder can free it.
-  if (isWithoutHolder(record)) return { renewed: false, reason: 'taken', holder: held(name, record, 'breaking') }
-  return record.owner === '' ? { renewed: false, reason: 'expired' } : undefined
-}
-
-function held(name: string, record: CasRecord, state: LeaseState): LeaseRecord {
-  return { ...toGrant(name, record), metadata: record.metadata, state }
 }

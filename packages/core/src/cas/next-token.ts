@@ -11,14 +11,24 @@ import type { CasEntry, CasRegister, CasVersion } from './cas-register.js'
 export async function nextToken<V extends CasVersion>(
   register: CasRegister<V>,
   name: string,
-  { record, version, createdAt }: CasEntry<V>,
+  entry: CasEntry<V>,
   call: StoreCall,
 ): Promise<bigint> {
+  const { record, version } = entry
   if (register.tokenOf !== undefined) {
     return record.fencingToken > register.tokenOf(version) ? record.fencingToken + 1n : 0n
   }
   const time = register.timeAfter === undefined ? 0n : await register.timeAfter(name, version, call)
-  const candidates = [record.fencingToken + 1n, toWhole(createdAt ?? 0n, register.kind), toWhole(time, register.kind)]
+  return tokenAfter(entry, time, register.kind)
+}
+
+/** The token after that of this entry. `time`: of the store itself, after the write of the entry; 0 if it gives none. */
+export function tokenAfter(
+  { record, createdAt }: Omit<CasEntry<CasVersion>, 'version'>,
+  time: number | bigint,
+  kind?: string,
+): bigint {
+  const candidates = [record.fencingToken + 1n, toWhole(createdAt ?? 0n, kind), toWhole(time, kind)]
   return candidates.reduce((largest, candidate) => (candidate > largest ? candidate : largest))
 }
 

@@ -44,7 +44,7 @@ export class MemoryLeaseStore extends LifeCycleStore {
       limits: { minTtl: 1, maxTtl: Number.MAX_SAFE_INTEGER, infinite: true, ordered: true },
       clock,
       uncertainty: 0,
-      tokenAfter: (last) => (last ?? this.#deletedToken) + 1n,
+      tokenAfter: (last) => tokenInMemory(last, this.#deletedToken),
     })
     this.#clock = clock
   }
@@ -112,6 +112,11 @@ export class MemoryLeaseStore extends LifeCycleStore {
     this.watches.update(name)
     return outcome
   }
+}
+
+/** The next token of a name. A name without a record continues from the largest token of all deleted names. */
+export function tokenInMemory(last: bigint | undefined, deleted: bigint): bigint {
+  return (last ?? deleted) + 1n
 }
 
 function hasGrantId(request: MemoryAcquireRequest): request is AcquireRequest {

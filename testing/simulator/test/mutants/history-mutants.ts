@@ -17,9 +17,9 @@ export const historyMutants: readonly Mutant[] = [
     name: 'the next grant keeps the count of renewals (compare and set)',
     edits: [
       {
-        file: 'cas/cas-store.ts',
-        find: 'const renewals = isOurs ? undefined : 0',
-        replace: 'const renewals = isOurs || record.renewals ? undefined : 0',
+        file: 'cas/cas-decisions.ts',
+        find: 'renewals: 0 } }',
+        replace: 'renewals: record.renewals ? undefined : 0 } }',
       },
     ],
     caughtBy: { law: 'history: renewals are counted from 0, and the next grant begins with 0' },

@@ -17,9 +17,9 @@ export const metadataMutants: readonly Mutant[] = [
     name: 'a repeated request finds its own metadata (compare and set)',
     edits: [
       {
-        file: 'cas/cas-store.ts',
-        find: 'const previous = isOurs ? record.previous : previousOf(record)',
-        replace: 'const previous = previousOf(record)',
+        file: 'cas/cas-decisions.ts',
+        find: 'const { fencingToken, previous } = record',
+        replace: 'const { fencingToken } = record\n  const previous = previousOf(record)',
       },
     ],
     caughtBy: { check: ['wrong-previous'], under: 'loss' },
@@ -39,9 +39,9 @@ export const metadataMutants: readonly Mutant[] = [
     name: 'a request without metadata clears the metadata (compare and set)',
     edits: [
       {
-        file: 'cas/cas-store.ts',
-        find: 'isOurs ? record.metadata : withoutBreakReason(record.metadata)',
-        replace: 'isOurs ? record.metadata : {}',
+        file: 'cas/cas-decisions.ts',
+        find: 'given ?? withoutBreakReason(record.metadata)',
+        replace: 'given ?? {}',
       },
     ],
     caughtBy: { check: ['wrong-previous'] },

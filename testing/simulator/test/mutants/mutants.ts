@@ -12,6 +12,7 @@ const claims = 'engine/from-acquiring.ts'
 const memory = 'memory/memory-lease-store.ts'
 const lifeCycle = 'life-cycle/life-cycle.ts'
 const cas = 'cas/cas-store.ts'
+const casDecisions = 'cas/cas-decisions.ts'
 
 /** Two nodes that both believe in a lease, or one that does while the store has granted it to another. */
 const overlap = ['exclusion', 'validity-outlives-grant', 'overlapping-works'] as const
@@ -117,9 +118,9 @@ export const mutants: readonly Mutant[] = [
     name: 'release deletes blindly (compare and set)',
     edits: [
       {
-        file: cas,
-        find: "if (entry.record.grantId !== grantId || entry.record.owner === '') {",
-        replace: "if (entry.record.owner === '') {",
+        file: casDecisions,
+        find: "if (record.grantId !== grantId || record.owner === '') return undefined",
+        replace: "if (record.owner === '') return undefined",
       },
     ],
     caughtBy: { check: overlap },
@@ -155,14 +156,14 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: 'tokens start again at 1 after a deletion (memory)',
-    edits: [{ file: memory, find: '(last ?? this.#deletedToken) + 1n', replace: '(last ?? 0n) + 1n' }],
+    edits: [{ file: memory, find: '(last ?? deleted) + 1n', replace: '(last ?? 0n) + 1n' }],
     caughtBy: { check: ['fencing-token'] },
   },
   {
     name: 'tokens start again at 1 after a deletion (compare and set)',
     edits: [
-      { file: 'cas/next-token.ts', find: 'toWhole(createdAt ?? 0n, register.kind)', replace: '0n' },
-      { file: 'cas/next-token.ts', find: 'toWhole(time, register.kind)]', replace: '0n]' },
+      { file: 'cas/next-token.ts', find: 'toWhole(createdAt ?? 0n, kind)', replace: '0n' },
+      { file: 'cas/next-token.ts', find: 'toWhole(time, kind)]', replace: '0n]' },
     ],
     caughtBy: { law: 'fencing: tokens grow over the deletion of a free name' },
   },
@@ -271,10 +272,9 @@ export const mutants: readonly Mutant[] = [
     name: 'a claim that is ours already is answered without a write',
     edits: [
       {
-        file: cas,
-        find: 'const fencingToken = isOurs ?',
-        replace:
-          'if (isOurs) return { granted: true, grant: toGrant(name, record) }\n      const fencingToken = isOurs ?',
+        file: casDecisions,
+        find: 'if (!isOurs) {',
+        replace: 'if (isOurs) return { granted: true, grant: toGrant(name, record) }\n  if (!isOurs) {',
       },
     ],
     caughtBy: { law: 're-entrancy: a request under the grant id in force restarts the ttl' },
@@ -378,9 +378,7 @@ export const mutants: readonly Mutant[] = [
   },
   {
     name: "the store's time is not in the next token (compare and set)",
-    edits: [
-      { file: 'cas/next-token.ts', find: 'toWhole(time, register.kind)]', replace: 'toWhole(0n, register.kind)]' },
-    ],
+    edits: [{ file: 'cas/next-token.ts', find: 'toWhole(time, kind)]', replace: 'toWhole(0n, kind)]' }],
     caughtBy: { law: 'fencing: tokens do not repeat after an older record returns' },
   },
   ...adoptionMutants,
