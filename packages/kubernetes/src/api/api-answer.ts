@@ -8,6 +8,8 @@ export interface ApiAnswer {
   readonly text: string
   /** The header `Retry-After`, in milliseconds. */
   readonly retryAfter?: number | undefined
+  /** The header `Date`: the clock of the server when it answered, in milliseconds since 1970, of whole seconds. */
+  readonly date?: number | undefined
 }
 
 /** The stable fields of a `Status` object. The message is for people: it differs between versions. */
@@ -31,5 +33,10 @@ export function statusOf({ body }: ApiAnswer): ApiStatus | undefined {
 export function toAnswer(status: number, headers: NodeJS.Dict<string | string[]>, text: string): ApiAnswer {
   const seconds = Number(headers['retry-after'])
   const retryAfter = Number.isFinite(seconds) && seconds >= 0 ? seconds * 1_000 : undefined
-  return { status, text, body: parsedJSON(text), retryAfter }
+  return { status, text, body: parsedJSON(text), retryAfter, date: dateIn(headers.date) }
+}
+
+function dateIn(header: string | string[] | undefined): number | undefined {
+  const date = typeof header === 'string' ? Date.parse(header) : Number.NaN
+  return Number.isNaN(date) ? undefined : date
 }
