@@ -61,7 +61,8 @@ export const storeKinds: readonly StoreKind[] = [
   {
     schemes: ['kubernetes'],
     leaseClass: '@leasehold/kubernetes',
-    install: ['@leasehold/kubernetes'],
+    // Needed for a kubeconfig; a pod needs only the first.
+    install: ['@leasehold/kubernetes', '@kubernetes/client-node'],
     example: 'kubernetes:NAMESPACE',
     settings: (url) => withQuery(url, (namespace) => ({ namespace })),
   },

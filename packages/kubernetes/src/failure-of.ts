@@ -126,12 +126,15 @@ export function unanswered(error: unknown): LeaseUnavailableError {
 function whyUnanswered(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException
   if (TLS_FAILURES.has(code ?? '')) {
-    return `the certificate of the API server is not trusted (${code}): add the cluster's certificate-authority to the kubeconfig`
+    return (
+      `the certificate of the API server is not trusted (${code}): add the cluster's certificate-authority to the ` +
+      "kubeconfig; in a pod, check ca.crt of the service account"
+    )
   }
   const message = networkMessage(error)
   const said = `${message}${code === undefined || message.includes(code) ? '' : ` (${code})`}`
   return isUnconnected(error)
-    ? `the API server cannot be reached: ${said}. Check the server of the kubeconfig, and whether it runs`
+    ? `the API server cannot be reached: ${said}. Check its address (server in the kubeconfig, KUBERNETES_SERVICE_HOST in a pod), and whether it runs`
     : `the API server did not answer: ${said}. The request may have been applied: try again`
 }
 

@@ -1,7 +1,6 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
 import { LeaseConfigurationError, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
@@ -11,30 +10,9 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { leases, type TestApiServer } from './support/api-server/test-api-server.js'
 import { kubeConfigFor } from './support/kube-config-for.js'
 import { call, granted, openStore, startServer } from './support/open-store.js'
+import { mountServiceAccount, outsideOfClusters, temporaryFolder } from './support/service-account.js'
 
-beforeEach(() => {
-  // The tests can run in a cluster, or on a machine with a kubeconfig.
-  for (const name of ['KUBECONFIG', 'KUBERNETES_SERVICE_HOST', 'KUBERNETES_SERVICE_PORT']) vi.stubEnv(name, undefined)
-  vi.stubEnv('HOME', temporaryFolder())
-  return () => vi.unstubAllEnvs()
-})
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'leasehold-kubernetes-'))
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-  return folder
-}
-
-/** The service account of a pod, for this server. */
-async function serviceAccount(server: TestApiServer, token: string, namespace = 'default'): Promise<string> {
-  const folder = temporaryFolder()
-  writeFileSync(join(folder, 'token'), token)
-  writeFileSync(join(folder, 'namespace'), namespace)
-  writeFileSync(join(folder, 'ca.crt'), (await certificate()).cert)
-  vi.stubEnv('KUBERNETES_SERVICE_HOST', '127.0.0.1')
-  vi.stubEnv('KUBERNETES_SERVICE_PORT', String(server.port))
-  return folder
-}
+beforeEach(outsideOfClusters)
 
 async function kubeconfigFile(server: TestApiServer, user: object, file = join(temporaryFolder(), 'config')) {
   const caData = Buffer.from((await certificate()).cert).toString('base64')
@@ -83,7 +61,7 @@ describe('the cluster is that', () => {
     const server = await startServer()
     mkdirSync(join(String(process.env.HOME), '.kube'))
     await kubeconfigFile(server, { token: 'of-the-home' }, join(String(process.env.HOME), '.kube', 'config'))
-    const serviceAccountFolder = await serviceAccount(server, 'admin')
+    const serviceAccountFolder = await mountServiceAccount(server, 'admin')
     await granted(open({ serviceAccountFolder }))
     expect(new Set(server.requests.map(({ token }) => token))).toEqual(new Set(['admin']))
   })
@@ -106,7 +84,7 @@ describe('the namespace is', () => {
     const server = await startServer()
     for (const namespace of ['set', 'of-the-pod', 'elsewhere']) server.namespaces.add(namespace)
     const file = await kubeconfigFile(server, { token: 'admin' })
-    const serviceAccountFolder = await serviceAccount(server, 'admin', 'of-the-pod')
+    const serviceAccountFolder = await mountServiceAccount(server, 'admin', 'of-the-pod')
     const of = { kubeconfigFile: file, context: 'there' }
     await granted(open({ ...of, serviceAccountFolder, namespace: 'set' }), { name: 'a' })
     await granted(open({ ...of, serviceAccountFolder }), { name: 'b' })
@@ -123,21 +101,6 @@ describe('the namespace is', () => {
 })
 
 describe('credentials', () => {
-  it('of a pod are read again when the server rejects them', async () => {
-    const server = await startServer()
-    const serviceAccountFolder = await serviceAccount(server, 'first')
-    server.tokens.set('first', 'everything')
-    const store = open({ serviceAccountFolder })
-    const grant = await granted(store)
-    server.tokens.delete('first')
-    server.tokens.set('second', 'everything')
-    writeFileSync(join(serviceAccountFolder, 'token'), 'second')
-    server.requests.length = 0
-    expect(await store.renew(grant, call)).toEqual({ renewed: true })
-    expect(await store.renew(grant, call)).toEqual({ renewed: true })
-    expect(server.requests.map(({ token }) => token)).toEqual(['first', 'second', 'second'])
-  })
-
   it('of an exec plugin are requested once, and again when the server rejects them', async () => {
     const server = await startServer()
     const folder = temporaryFolder()
@@ -160,9 +123,35 @@ describe('credentials', () => {
     expect(server.requests.map(({ token }) => token)).toEqual(['first', 'first', 'first', 'first', 'second'])
   })
 
+  it('of an authenticator that the user added to a KubeConfig are asked for again when the server rejects them', async () => {
+    const server = await startServer()
+    const config = await kubeConfigFor(server.port)
+    const [cluster] = config.clusters
+    if (cluster === undefined) throw new Error('no cluster')
+    config.loadFromClusterAndUser(cluster, { name: 'u', authProvider: { name: 'vault', config: {} } })
+    let token = 'first'
+    config.addAuthenticator({
+      isAuthProvider: (user) => user.authProvider?.name === 'vault',
+      applyAuthentication: async (_, options) => {
+        options.headers = { ...options.headers, authorization: `Bearer ${token}` }
+      },
+    })
+    server.tokens.set('first', 'everything')
+    const store = open({ kubeConfig: config })
+    const grant = await granted(store)
+    server.disturb = (request) => {
+      // The token changes while the first request is on its way.
+      if (request.token === 'first') token = 'second'
+      server.tokens.delete('first')
+      server.tokens.set('second', 'everything')
+      return undefined
+    }
+    expect(await store.renew(grant, call)).toEqual({ renewed: true })
+  })
+
   it('that stay invalid are rejected after one more try', async () => {
     const server = await startServer()
-    const serviceAccountFolder = await serviceAccount(server, 'wrong')
+    const serviceAccountFolder = await mountServiceAccount(server, 'wrong')
     await expect(granted(open({ serviceAccountFolder }))).rejects.toBeInstanceOf(LeaseUnauthorisedError)
     expect(server.requests.length).toBe(2)
   })
@@ -171,14 +160,14 @@ describe('credentials', () => {
     const [server, stranger] = [await startServer(), await startServer()]
     const location = `https://127.0.0.1:${stranger.port}/`
     server.disturb = () => ({ reply: { status: 307, body: '', headers: { location } } })
-    const serviceAccountFolder = await serviceAccount(server, 'admin')
+    const serviceAccountFolder = await mountServiceAccount(server, 'admin')
     await expect(granted(open({ serviceAccountFolder }))).rejects.toBeInstanceOf(LeaseUnavailableError)
     expect(stranger.requests).toEqual([])
   })
 
   it('of a pod do not go to the server of a kubeconfig', async () => {
     const server = await startServer()
-    const serviceAccountFolder = await serviceAccount(server, 'of-the-pod')
+    const serviceAccountFolder = await mountServiceAccount(server, 'of-the-pod')
     const file = await kubeconfigFile(server, {})
     await expect(granted(open({ serviceAccountFolder, kubeconfigFile: file }))).rejects.toBeInstanceOf(
       LeaseUnauthorisedError,

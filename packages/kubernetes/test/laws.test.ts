@@ -3,7 +3,7 @@ import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
 import type { LayoutName } from '../src/kubernetes-options.js'
 import { akkaLeases, leases, pekkoLeases, TestApiServer } from './support/api-server/test-api-server.js'
-import { subjectOver, watchLaws } from './support/law-subjects.js'
+import { inPod, subjectOver, watchLaws } from './support/law-subjects.js'
 
 const kinds = { lease: leases, akka: akkaLeases, pekko: pekkoLeases }
 let server: TestApiServer
@@ -34,4 +34,9 @@ for (const layout of ['lease', 'akka', 'pekko'] satisfies LayoutName[]) {
   describeStoreLaws(inVirtualTime)
   describeLeaseLaws(leasesOver(inVirtualTime))
   describeStoreLaws(subjectOver(place, layout, 'real'), watchLaws)
+  if (layout !== 'lease') continue
+  // Only the connection differs.
+  const pod = inPod(place)
+  describeStoreLaws(subjectOver(pod, layout, 'virtual'))
+  describeStoreLaws(subjectOver(pod, layout, 'real'), watchLaws)
 }

@@ -11,7 +11,7 @@ it('where nobody listens, the error says so, and what to check, and not that the
   await expect(store.read('job', call)).rejects.toMatchObject({
     code: 'unavailable',
     message: expect.stringMatching(
-      /^the API server cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:\d+\. Check the server of the kubeconfig, and whether it runs$/,
+      /^the API server cannot be reached: connect ECONNREFUSED 127\.0\.0\.1:\d+\. Check its address \(server in the kubeconfig, KUBERNETES_SERVICE_HOST in a pod\), and whether it runs$/,
     ),
   })
   await store.close()

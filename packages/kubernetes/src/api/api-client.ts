@@ -9,7 +9,8 @@ import { type ApiAnswer, toAnswer } from './api-answer.js'
 import { ApiConnection, type ConnectionUse } from './api-connection.js'
 import type { ApiRequest } from './api-request.js'
 import type { KubeConfigLike } from './kube-config.js'
-import { loadKubeConfig, podNamespace, withFreshCredentials } from './load-kube-config.js'
+import { loadKubeConfig, withFreshCredentials } from './load-kube-config.js'
+import { podNamespace } from './pod-config.js'
 import { RequestQueue } from './request-queue.js'
 
 /** The pause after a 429 without a `Retry-After`, in milliseconds. */

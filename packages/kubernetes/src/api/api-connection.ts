@@ -86,7 +86,7 @@ export class ApiConnection {
       await config.applyToHTTPSOptions(options)
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error)
-      throw misconfigured(`the credentials of the kubeconfig cannot be loaded: ${reason}`, error)
+      throw misconfigured(`the credentials for the API server cannot be loaded: ${reason}`, error)
     }
     if (server.protocol === 'http:' && carriesSecret(options)) {
       throw misconfigured(`${cluster.server} is not https: credentials are not sent over an unencrypted connection`)

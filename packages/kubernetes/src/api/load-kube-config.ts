@@ -1,67 +1,71 @@
-import { existsSync, readFileSync } from 'node:fs'
-import { isIPv6 } from 'node:net'
+import { existsSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type { KubeConfig } from '@kubernetes/client-node'
+import { importOptional } from '@leasehold/core/store-kit'
 import { misconfigured } from '../failure-of.js'
 import type { KubernetesClusterOptions } from '../kubernetes-options.js'
 import type { KubeConfigLike } from './kube-config.js'
+import { podConfig } from './pod-config.js'
 
-const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
+const clientNode = {
+  name: '@kubernetes/client-node',
+  neededBy: 'a kubeconfig',
+  advice: 'In a pod, the service account is enough: leave out kubeconfigFile and KUBECONFIG',
+  store: 'kubernetes',
+}
 
 /**
  * Loads the given file; else `KUBECONFIG`; else the service account of this pod; else `~/.kube/config`. Rejects with a
- * `LeaseConfigurationError` if there is no configuration, or it cannot be read.
+ * `LeaseConfigurationError` if there is no configuration, it cannot be read, or it needs a package that is not installed.
  */
 export async function loadKubeConfig(options: KubernetesClusterOptions): Promise<KubeConfigLike> {
+  const { kubeconfigFile, context } = options
+  const { KUBECONFIG = '' } = process.env
+  const isNamed = kubeconfigFile !== undefined || KUBECONFIG !== ''
+  // The pod's token must go to the pod's server only.
+  const pod = isNamed ? undefined : podConfig(options)
+  if (pod === undefined && !isNamed && !existsSync(join(homedir(), '.kube', 'config'))) throw unconfigured()
+  const config = pod ?? (await kubeconfigIn(kubeconfigFile))
+  if (context !== undefined) setContext(config, context)
+  if (config.getCurrentCluster() === null) throw unconfigured()
+  return config
+}
+
+/** The kubeconfig in the file; without one, that of `KUBECONFIG` or of the home folder. */
+async function kubeconfigIn(file: string | undefined): Promise<KubeConfig> {
   // Loading the library takes most of a second. A caller that passes a KubeConfig has already loaded it.
-  const library = await import('@kubernetes/client-node')
+  const library = await importOptional(clientNode, () => import('@kubernetes/client-node'))
   const config = new library.KubeConfig()
   try {
-    load(config, options)
+    if (file === undefined) config.loadFromDefault()
+    else config.loadFromFile(file)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     throw misconfigured(`the kubeconfig cannot be read: ${reason}`, error)
   }
-  const { context } = options
-  if (context !== undefined) {
-    if (config.getContextObject(context) === null) {
-      throw misconfigured(`the kubeconfig has no context '${context}'`)
-    }
-    config.setCurrentContext(context)
-  }
-  if (config.getCurrentCluster() === null) {
-    throw misconfigured(
-      'no Kubernetes cluster is configured: set kubeconfigFile or KUBECONFIG, run in a pod with a service account, or ' +
-        'name a context that has a cluster',
-    )
-  }
   return config
 }
 
-function load(config: KubeConfig, options: KubernetesClusterOptions): void {
-  const { kubeconfigFile, serviceAccountFolder = SERVICE_ACCOUNT } = options
-  const { KUBECONFIG, KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443' } = process.env
-  const tokenFile = join(serviceAccountFolder, 'token')
-  if (kubeconfigFile !== undefined) {
-    config.loadFromFile(kubeconfigFile)
-  } else if (KUBECONFIG !== undefined && KUBECONFIG !== '') {
-    config.loadFromDefault()
-  } else if (host !== undefined && existsSync(tokenFile)) {
-    // The pod's token must go to the pod's server only.
-    const server = `https://${isIPv6(host) ? `[${host}]` : host}:${port}`
-    const caFile = join(serviceAccountFolder, 'ca.crt')
-    config.loadFromClusterAndUser(
-      { name: 'in-cluster', server, caFile, skipTLSVerify: false },
-      { name: 'service-account', authProvider: { name: 'tokenFile', config: { tokenFile } } },
-    )
-  } else if (existsSync(join(homedir(), '.kube', 'config'))) {
-    config.loadFromDefault()
+function setContext(config: KubeConfigLike & Partial<Pick<KubeConfig, 'setCurrentContext'>>, context: string): void {
+  if (config.setCurrentContext === undefined) {
+    throw misconfigured(`a pod has no context '${context}': leave out context, or set kubeconfigFile`)
   }
+  if (config.getContextObject(context) === null) throw misconfigured(`the kubeconfig has no context '${context}'`)
+  config.setCurrentContext(context)
 }
 
-/** The parts of client-node's `KubeConfig` that a copy needs. */
-type Copyable = Pick<KubeConfig, 'clusters' | 'users' | 'contexts' | 'currentContext' | 'getCurrentUser'>
+function unconfigured(): Error {
+  return misconfigured(
+    'no Kubernetes cluster is configured: set kubeconfigFile or KUBECONFIG, run in a pod with a service account, or ' +
+      'name a context that has a cluster',
+  )
+}
+
+/** The parts of client-node's `KubeConfig` that a copy needs. Its type hides the authenticators that the user added. */
+type Copyable = Pick<KubeConfig, 'clusters' | 'users' | 'contexts' | 'currentContext' | 'getCurrentUser'> & {
+  readonly custom_authenticators?: readonly Parameters<KubeConfig['addAuthenticator']>[0][]
+}
 
 /**
  * Returns a copy with an empty token cache. client-node caches the token of a file for a minute and the token of an exec
@@ -74,19 +78,11 @@ export function withFreshCredentials(config: KubeConfigLike): KubeConfigLike {
   if (user?.exec === undefined && user?.authProvider === undefined) return config
   const copy = new (config.constructor as new () => KubeConfig)()
   const { clusters, users, contexts, currentContext } = config
+  for (const added of config.custom_authenticators ?? []) copy.addAuthenticator(added)
   copy.loadFromOptions({ clusters, users, contexts, currentContext })
   return copy
 }
 
 function isCopyable(config: object): config is Copyable & KubeConfigLike {
   return 'loadFromOptions' in config && 'getCurrentUser' in config && 'users' in config
-}
-
-/** The namespace of this pod; `undefined` outside a pod. */
-export function podNamespace({ serviceAccountFolder = SERVICE_ACCOUNT }: KubernetesClusterOptions): string | undefined {
-  try {
-    return readFileSync(join(serviceAccountFolder, 'namespace'), 'utf8').trim() || undefined
-  } catch {
-    return undefined
-  }
 }

@@ -1,7 +1,7 @@
 import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { describeReal } from '../support/describe-real.js'
-import { subjectOver, watchLaws } from '../support/law-subjects.js'
+import { inPod, subjectOver, watchLaws } from '../support/law-subjects.js'
 
 describeReal((server) => {
   const place = {
@@ -14,4 +14,7 @@ describeReal((server) => {
   describeStoreLaws(inVirtualTime)
   describeLeaseLaws(leasesOver(inVirtualTime))
   describeStoreLaws(subjectOver(place, 'lease', 'real'), watchLaws)
+  const pod = inPod(place)
+  describeStoreLaws(subjectOver(pod, 'lease', 'virtual'))
+  describeStoreLaws(subjectOver(pod, 'lease', 'real'), watchLaws)
 })
