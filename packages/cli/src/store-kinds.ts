@@ -61,8 +61,8 @@ export const storeKinds: readonly StoreKind[] = [
   {
     schemes: ['kubernetes'],
     leaseClass: '@leasehold/kubernetes',
-    // Needed for a kubeconfig; a pod needs only the first.
-    install: ['@leasehold/kubernetes', '@kubernetes/client-node'],
+    // A pod needs only the first. Version 2 of the client needs Node 22.
+    install: ['@leasehold/kubernetes', '@kubernetes/client-node@1'],
     example: 'kubernetes:NAMESPACE',
     settings: (url) => withQuery(url, (namespace) => ({ namespace })),
   },

@@ -15,9 +15,9 @@ export { backoff } from './store-kit/backoff.js'
 export { isUnconnected, networkMessage } from './store-kit/connection-errors.js'
 export { FirstUseProbe } from './store-kit/first-use-probe.js'
 export { MessageListeners } from './store-kit/message-listeners.js'
-export { importOptional, type OptionalPackage } from './store-kit/optional-package.js'
 export { readOptionFile } from './store-kit/option-file.js'
 export { checkedTexts, OptionValues } from './store-kit/option-values.js'
+export { importOptional, type OptionalPackage } from './store-kit/optional-package.js'
 export { pause } from './store-kit/pause.js'
 export {
   type OptionDeclaration,

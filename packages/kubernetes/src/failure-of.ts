@@ -128,7 +128,7 @@ function whyUnanswered(error: unknown): string {
   if (TLS_FAILURES.has(code ?? '')) {
     return (
       `the certificate of the API server is not trusted (${code}): add the cluster's certificate-authority to the ` +
-      "kubeconfig; in a pod, check ca.crt of the service account"
+      'kubeconfig; in a pod, check ca.crt of the service account'
     )
   }
   const message = networkMessage(error)

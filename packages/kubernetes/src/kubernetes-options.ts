@@ -20,7 +20,8 @@ export const kubernetesOptions = new ProviderOptions('kubernetes', {
   kubeconfigFile: {
     type: 'text',
     description:
-      "The path of a kubeconfig. Default: the files of KUBECONFIG, else the pod's service account, else ~/.kube/config.",
+      "The path of a kubeconfig, which needs @kubernetes/client-node. Default: the files of KUBECONFIG, else the pod's " +
+      'service account, which needs no client, else ~/.kube/config.',
   },
   context: { type: 'text', description: 'A context of the kubeconfig other than its current one.' },
   serviceAccountFolder: {
@@ -77,7 +78,7 @@ export type LayoutName = NonNullable<KubernetesOptions['layout']>
 /** The cluster and the namespace. */
 export interface KubernetesClusterOptions
   extends Pick<KubernetesOptions, 'kubeconfigFile' | 'context' | 'namespace' | 'serviceAccountFolder'> {
-  /** A `KubeConfig` of `@kubernetes/client-node`, or an object with the same four methods. */
+  /** Your `KubeConfig` of `@kubernetes/client-node` 1 or 2, or an object with the same four methods. */
   readonly kubeConfig?: KubeConfigLike | undefined
   /** The machine's clock unless given. */
   readonly clock?: Clock | undefined

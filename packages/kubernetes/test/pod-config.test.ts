@@ -143,5 +143,7 @@ describe('the address of the API server is', () => {
 it('a pod has no contexts: the option context is an error', async () => {
   const server = await startServer()
   const serviceAccountFolder = await mountServiceAccount(server, 'admin')
-  await expect(granted(open({ serviceAccountFolder, context: 'there' }))).rejects.toThrow("a pod has no context 'there'")
+  await expect(granted(open({ serviceAccountFolder, context: 'there' }))).rejects.toThrow(
+    "a pod has no context 'there'",
+  )
 })

@@ -32,7 +32,8 @@ function install(): string {
   for (const id of ['core', 'kubernetes']) {
     const target = join(modules, '@leasehold', id)
     mkdirSync(target, { recursive: true })
-    for (const part of ['src', 'package.json']) cpSync(join(packages, id, part), join(target, part), { recursive: true })
+    for (const part of ['src', 'package.json'])
+      cpSync(join(packages, id, part), join(target, part), { recursive: true })
   }
   for (const name of ['eventemitter3', 'fastest-levenshtein', 'nanoid']) {
     symlinkSync(join(packages, '..', 'node_modules', name), join(modules, name))
@@ -54,7 +55,8 @@ async function serve(folder: string, env: NodeJS.ProcessEnv): Promise<string> {
 }
 
 it('without client-node, a lease is held in a pod, and the kept connections do not keep the process alive', async () => {
-  const [server, folder] = [await startServer(), install()]
+  const server = await startServer()
+  const folder = install()
   await writeServiceAccount(folder, 'admin')
   const pod = { KUBERNETES_SERVICE_HOST: '127.0.0.1', KUBERNETES_SERVICE_PORT: String(server.port) }
   expect(await serve(folder, pod)).toBe('true true')
@@ -64,8 +66,8 @@ it('without client-node, a lease is held in a pod, and the kept connections do n
 it('without client-node, a kubeconfig is an error that says what to install, and none at all what to set', async () => {
   const folder = install()
   const needed =
-    'LeaseConfigurationError: a kubeconfig needs @kubernetes/client-node: npm install @kubernetes/client-node. ' +
-    'In a pod, the service account is enough: leave out kubeconfigFile and KUBECONFIG'
+    'LeaseConfigurationError: a kubeconfig needs @kubernetes/client-node: npm install @kubernetes/client-node@1. ' +
+    'Version 2 needs Node 22. In a pod, the service account is enough: leave out kubeconfigFile and KUBECONFIG'
   const [named, none] = await Promise.all([serve(folder, { FILE: 'config' }), serve(folder, {})])
   expect(named).toContain(needed)
   expect(none).toContain('LeaseConfigurationError: no Kubernetes cluster is configured')

@@ -10,8 +10,9 @@ import { podConfig } from './pod-config.js'
 
 const clientNode = {
   name: '@kubernetes/client-node',
+  install: '@kubernetes/client-node@1',
   neededBy: 'a kubeconfig',
-  advice: 'In a pod, the service account is enough: leave out kubeconfigFile and KUBECONFIG',
+  advice: 'Version 2 needs Node 22. In a pod, the service account is enough: leave out kubeconfigFile and KUBECONFIG',
   store: 'kubernetes',
 }
 
