@@ -54,7 +54,7 @@ export class FirstUseProbe {
         if (run.call.aborted && !call.aborted) continue
         throw error
       }
-      if (unfit.length > 0) throw unfitError(this.#kind, leaseName, unfit)
+      requireFit(this.#kind, leaseName, unfit)
     }
   }
 
@@ -69,12 +69,15 @@ export class FirstUseProbe {
   }
 }
 
-function unfitError(store: string, leaseName: string, unfit: readonly StoreFinding[]): LeaseStoreUnfitError {
+/** Throws a `LeaseStoreUnfitError` if one of the findings has failed. */
+export function requireFit(store: string, leaseName: string, findings: readonly StoreFinding[]): void {
+  const unfit = findings.filter(({ result }) => result === 'failed')
+  if (unfit.length === 0) return
   const faults = unfit.map(({ check, found, change }) =>
     [found ?? `it breaks the condition '${check}'`, change].filter((part) => part !== undefined).join(': '),
   )
   const setting = unfit.map((finding) => finding.setting ?? finding.check)[0]
-  return new LeaseStoreUnfitError(
+  throw new LeaseStoreUnfitError(
     `the ${store} store is not fit for leases: ${faults.join('; ')}. The option probe: false turns this check off`,
     { store, leaseName, ...(setting === undefined ? {} : { setting }) },
   )
