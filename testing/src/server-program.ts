@@ -12,13 +12,15 @@ export interface ServerProgram {
 
 /**
  * Finds a program by the environment variable, on the path, or in the cache of downloaded servers: `SERVER_CACHE`, or
- * `~/.cache/test-servers`.
+ * `~/.cache/test-servers`. `folder`: that of the program in the cache, which has another name for another version.
  */
-export function serverProgram(variable: string, program: string): ServerProgram {
+export function serverProgram(variable: string, program: string, folder: string = program): ServerProgram {
   const asked = process.env[variable] ?? ''
   const cache = process.env.SERVER_CACHE ?? join(homedir(), '.cache', 'test-servers')
-  const folders = [...(process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== ''), join(cache, program)]
-  const path = [asked === '' ? folders.map((folder) => join(folder, program)) : [asked]].flat().find(isProgram)
+  // A program on the path is of the ordinary version.
+  const onPath = folder === program ? (process.env.PATH ?? '').split(delimiter).filter((entry) => entry !== '') : []
+  const folders = [...onPath, join(cache, folder)]
+  const path = [asked === '' ? folders.map((entry) => join(entry, program)) : [asked]].flat().find(isProgram)
   if (path !== undefined) return { path, whyNot: undefined }
   const missing = asked === '' ? `${program} was not found` : `${variable} (${asked}) is no program`
   return { path, whyNot: `${missing}: install ${program} or set ${variable}` }

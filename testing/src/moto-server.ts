@@ -1,0 +1,85 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { eventually } from './eventually.js'
+import { freePort } from './free-port.js'
+import { ServerProcess } from './server-process.js'
+import { type ServerProgram, serverProgram } from './server-program.js'
+
+/** A program that runs moto, which answers as the services of AWS, on the given port of 127.0.0.1. Keeps the conditions of S3. */
+export const motoProgram = serverProgram('MOTO', 'moto')
+
+/** The moto of an older Debian: it accepts `If-Match` of a write to S3, and ignores it. */
+export const oldMotoProgram = serverProgram('MOTO_OLD', 'moto', 'moto-old')
+
+/**
+ * A real moto of this machine: S3, DynamoDB and others at one address. It takes any credentials, and verifies no signature.
+ * It keeps everything in its memory, and does not outlive the process of the tests.
+ */
+export class MotoServer {
+  readonly port: number
+  /** The endpoint of all services. */
+  readonly url: string
+  readonly #program: ServerProgram
+  readonly #folder = mkdtempSync(join(tmpdir(), 'leasehold-moto-'))
+  #process: ServerProcess | undefined
+
+  private constructor(program: ServerProgram, port: number) {
+    this.#program = program
+    this.port = port
+    this.url = `http://127.0.0.1:${port}`
+  }
+
+  /** Resolves when it answers. */
+  static async start(program: ServerProgram = motoProgram): Promise<MotoServer> {
+    const server = new MotoServer(program, await freePort())
+    try {
+      await server.start()
+      return server
+    } catch (error) {
+      await server.stop()
+      throw error
+    }
+  }
+
+  /** Starts it again, empty. */
+  async start(): Promise<void> {
+    const { path, whyNot } = this.#program
+    if (path === undefined) throw new Error(whyNot)
+    const log = join(this.#folder, 'moto.log')
+    const started = await ServerProcess.spawn(path, [String(this.port)], log)
+    this.#process = started
+    await eventually(`moto answers on ${this.port}`, async () => {
+      if (started.hasEnded) return true
+      const answer = await fetch(`${this.url}/moto-api/data.json`)
+      await answer.body?.cancel()
+      return answer.ok
+    })
+    if (started.hasEnded) throw new Error(`moto did not start: ${readFileSync(log, 'utf8').slice(-2_000)}`)
+  }
+
+  /** All requests hang from now on: SIGSTOP. */
+  freeze(): void {
+    this.#running().signal('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#running().signal('SIGCONT')
+  }
+
+  /** Ends it without a word, with all that it keeps: SIGKILL. */
+  async kill(): Promise<void> {
+    await this.#process?.end()
+  }
+
+  /** Ends it, and removes its log. */
+  async stop(): Promise<void> {
+    await this.kill()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+
+  #running(): ServerProcess {
+    if (this.#process === undefined) throw new Error('this server was never started')
+    return this.#process
+  }
+}
