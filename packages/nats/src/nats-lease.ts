@@ -2,5 +2,11 @@ import { providerFactory } from '@leasehold/core/store-kit'
 import { NatsLeaseStore } from './nats-lease-store.js'
 import { natsOptions } from './nats-options.js'
 
-/** The factory of leases that `lease-class = "@leasehold/nats"` names. */
-export const natsLease = providerFactory(natsOptions, (values, { clock }) => new NatsLeaseStore({ ...values, clock }))
+/**
+ * The factory that `lease-class = "@leasehold/nats"` loads. All leases of one provider with the same options share a store and
+ * its connection.
+ */
+export const natsLease = providerFactory(natsOptions, (values, { clock }) => {
+  const { bucket, domain, create, probe, ...connection } = values
+  return new NatsLeaseStore(connection, { bucket, domain, create, probe, clock })
+})

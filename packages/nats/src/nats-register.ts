@@ -1,41 +1,108 @@
-import type { CasEntry, CasRecord, CasRegister, CasWritten, StoreCall } from '@leasehold/core/store'
-import type { NatsOptions } from './nats-options.js'
+import {
+  type CasEntry,
+  type CasRecord,
+  type CasRegister,
+  type CasWritten,
+  checkLeaseName,
+  type StoreCall,
+} from '@leasehold/core/store'
+import {
+  decodeLeaseName,
+  encodeLeaseName,
+  type NameAlphabet,
+  recordIn,
+  recordText,
+  requireFit,
+} from '@leasehold/core/store-kit'
+import type { Bucket, BucketInfo, KeyValue } from './bucket.js'
+import { findingsOf } from './fitness.js'
+import { misconfigured } from './nats-options.js'
 
-/**
- * The storage: one entry for each lease name, written only if its version is still the one that was read. Each method is
- * atomic for one name, rejects when it does not know its outcome, and ends when the call is aborted.
- */
+/** A dot would divide a key into the levels of a subject, where wildcards count. No name is too long. */
+const alphabet: NameAlphabet = {
+  allows: (character) => /^[\w/-]$/.test(character),
+  escape: '=',
+  maxLength: 3 * 1_024,
+}
+
+/** How many keys a listing reads at the same time. */
+const READS = 32
+
+/** The keys of a bucket as a compare-and-set register by their revisions. */
 export class NatsRegister implements CasRegister<number> {
   readonly kind = 'nats'
-  readonly #options: Partial<NatsOptions>
+  readonly forgets = true
+  readonly #bucket: Bucket
+  readonly #isChecked: boolean
 
-  constructor(options: Partial<NatsOptions>) {
-    this.#options = options
+  /** `isChecked`: whether each new grant checks the settings of the bucket. */
+  constructor(bucket: Bucket, isChecked: boolean) {
+    this.#bucket = bucket
+    this.#isChecked = isChecked
   }
 
-  async read(_name: string, _call: StoreCall): Promise<CasEntry<number> | undefined> {
-    throw new Error(`read() of ${this.#options.path} is missing: return the entry as last written, or undefined`)
+  async read(name: string, call: StoreCall): Promise<CasEntry<number> | undefined> {
+    return entryOf(await this.#bucket.get(keyOf(name), { operation: 'the read', leaseName: name }, call))
   }
 
-  async create(_name: string, _record: CasRecord, _call: StoreCall): Promise<CasWritten<number> | undefined> {
-    throw new Error('create() is missing: write the record if there is no entry, else return undefined')
+  async create(name: string, record: CasRecord, call: StoreCall): Promise<CasWritten<number> | undefined> {
+    const written = await this.replace(name, record, 0, call)
+    if (written !== undefined) return written
+    // A client that deletes a key writes a message that says so.
+    const last = await this.#bucket.get(keyOf(name), { operation: 'the read', leaseName: name }, call)
+    return last?.isDeleted === true ? await this.replace(name, record, last.revision, call) : undefined
   }
 
   async replace(
-    _name: string,
-    _record: CasRecord,
-    _version: number,
-    _call: StoreCall,
+    name: string,
+    record: CasRecord,
+    version: number,
+    call: StoreCall,
   ): Promise<CasWritten<number> | undefined> {
-    throw new Error('replace() is missing: write the record if the entry has this version, else return undefined')
+    const asked = { operation: 'the write', leaseName: name }
+    const written = await this.#bucket.put(keyOf(name), recordText(record), { expected: version }, asked, call)
+    return written === undefined ? undefined : { version: written }
   }
 
-  list(_prefix: string, _call: StoreCall): AsyncIterable<CasEntry<number> & { readonly name: string }> {
-    throw new Error('list() is missing: yield the entry of every name that starts with the prefix')
+  /**
+   * JetStream can lose confirmed writes with the power of several servers, a backup brings old ones back, and a bucket that is
+   * made again counts from 1. So tokens follow the clock of the servers.
+   */
+  async timeAfter(name: string, _version: number, call: StoreCall): Promise<number> {
+    const info = await this.#bucket.info({ operation: 'the look at the bucket', leaseName: name }, call)
+    if (this.#isChecked) requireFit(this.kind, name, findingsOf(this.#bucket.name, info))
+    return timeOf(info)
   }
 
-  /** The time by the clock of the backend, in milliseconds: fencing tokens then outlast a deletion and a restore. */
-  async timeAfter(_name: string, _version: number, _call: StoreCall): Promise<number> {
-    throw new Error('timeAfter() is missing: return the time of the backend')
+  async *list(prefix: string, call: StoreCall): AsyncGenerator<CasEntry<number> & { readonly name: string }> {
+    const asked = { operation: 'the listing' }
+    const names = [...(await this.#bucket.keys(asked, call))]
+      .map((key) => decodeLeaseName(key, alphabet))
+      .filter((name) => name?.startsWith(prefix) === true) as string[]
+    for (let start = 0; start < names.length; start += READS) {
+      const page = names.slice(start, start + READS)
+      const values = await Promise.all(page.map((name) => this.#bucket.get(keyOf(name), asked, call)))
+      for (const [place, name] of page.entries()) {
+        const entry = entryOf(values[place])
+        if (entry !== undefined) yield { name, ...entry }
+      }
+    }
   }
+}
+
+function keyOf(name: string): string {
+  checkLeaseName(name)
+  return encodeLeaseName(name, alphabet)
+}
+
+function entryOf(found: KeyValue | undefined): CasEntry<number> | undefined {
+  if (found === undefined || found.isDeleted) return undefined
+  return { version: found.revision, record: recordIn(found.value.toString()) }
+}
+
+/** In milliseconds since 1970. */
+function timeOf({ ts = '' }: BucketInfo): number {
+  const time = Date.parse(ts)
+  if (Number.isFinite(time)) return time
+  throw misconfigured('the servers do not give their time: leases need NATS 2.10 or later')
 }

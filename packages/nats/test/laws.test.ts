@@ -1,15 +1,25 @@
-import { NatsLeaseStore } from '@leasehold/nats'
-import { leasesOver, type StoreSubject } from '@leasehold/testkit'
+import { describeNats } from '@leasehold/testing/describe-nats'
+import { NatsServer } from '@leasehold/testing/nats-server'
+import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
+import { connect, type NatsConnection } from '@nats-io/transport-node'
+import { afterAll, beforeAll } from 'vitest'
+import { onConnection } from './support/law-subjects.js'
 
-/** Every client is a store of its own over the same backend; give each trial an empty backend. */
-const subject: StoreSubject = {
-  name: 'NatsLeaseStore',
-  // 'real' for a backend with a clock of its own; the laws then wait.
-  time: 'virtual',
-  clients: true,
-  start: () => ({ open: (clock) => new NatsLeaseStore({ clock }) }),
-}
+describeNats('one server:', () => {
+  let server: NatsServer
+  let connection: NatsConnection
 
-describeStoreLaws(subject)
-describeLeaseLaws(leasesOver(subject))
+  beforeAll(async () => {
+    server = await NatsServer.start()
+    connection = await connect({ servers: server.url })
+  })
+
+  afterAll(async () => {
+    await connection.close()
+    await server.stop()
+  })
+
+  describeStoreLaws(onConnection(() => connection))
+  describeLeaseLaws(leasesOver(onConnection(() => connection)))
+})

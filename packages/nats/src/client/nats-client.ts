@@ -1,0 +1,37 @@
+/** The headers of a message, as `headers()` of `@nats-io/transport-node` makes them. */
+export interface NatsHeaders {
+  /** The status of a message of the server, such as 100 for a heartbeat. */
+  readonly code: number
+  get(name: string): string
+  set(name: string, value: string): void
+}
+
+export interface NatsMessage {
+  readonly data: Uint8Array
+  readonly headers?: NatsHeaders
+  readonly reply?: string
+  respond(): boolean
+}
+
+export interface NatsSubscription {
+  unsubscribe(): void
+}
+
+/** What leases use of a connection: `connect()` of `@nats-io/transport-node` resolves with one. */
+export interface NatsClient {
+  request(
+    subject: string,
+    payload?: string | Uint8Array,
+    // biome-ignore lint/suspicious/noExplicitAny: the library takes its own class of headers only.
+    options?: { timeout: number; headers?: any },
+  ): Promise<NatsMessage>
+  publish(subject: string, payload?: string | Uint8Array): void
+  subscribe(
+    subject: string,
+    // biome-ignore lint/suspicious/noExplicitAny: the types of messages are those of the library.
+    options?: { callback?: (error: Error | null, message: any) => void },
+  ): NatsSubscription
+  isClosed(): boolean
+  drain(): Promise<void>
+  closed(): Promise<unknown>
+}
