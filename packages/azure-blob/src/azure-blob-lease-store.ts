@@ -21,7 +21,7 @@ import {
   StoreChecks,
   type StoreLimits,
 } from '@leasehold/core/store'
-import { checkOptionNames, inRounds, RecentMap } from '@leasehold/core/store-kit'
+import { checkOptionNames, inRounds, KNOWN_NAMES, RecentMap } from '@leasehold/core/store-kit'
 import { type AzureBlobLeaseStoreOptions, storeOptionNames } from './azure-blob-options.js'
 import { type AzureBlobOperation, ClientRequestIds } from './client-request-ids.js'
 import { type AzureBlobConditions, checkConditions, conditionalOn } from './conditions.js'
@@ -33,7 +33,6 @@ import { RecordedGrants } from './recorded-grants.js'
 import { codeOf, isLeaseConflict, isStatus, isUnmet } from './service-answer.js'
 import { grantIn, METADATA_ROOM, toRecord } from './stored-grant.js'
 import { UnrecordedGrants } from './unrecorded-grants.js'
-import { KNOWN_NAMES } from './write-time.js'
 
 /** The service's limits for the ttl of a lease that expires, in milliseconds. */
 const SHORTEST = 15_000

@@ -1,9 +1,8 @@
 import type { LeaseOperationOptions } from '@azure/storage-blob'
 import { type Clock, LeaseConfigurationError, LeaseConflictError } from '@leasehold/core'
 import type { LeaseErrorDetails, StoreCall } from '@leasehold/core/store'
-import { checkOptionNames, type OptionNames } from '@leasehold/core/store-kit'
+import { checkOptionNames, isSettled, type OptionNames, SECOND, settling } from '@leasehold/core/store-kit'
 import type { Found, LeaseResource } from './lease-resource.js'
-import { isSettled, SECOND, settling } from './write-time.js'
 
 /**
  * The conditions of the service under which an operation on a lease has an effect, as the SDK names them. All that are given

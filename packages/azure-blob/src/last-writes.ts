@@ -1,7 +1,6 @@
-import { RecentMap } from '@leasehold/core/store-kit'
+import { isSettled, KNOWN_NAMES, RecentMap, tokenTime } from '@leasehold/core/store-kit'
 import type { Found } from './lease-resource.js'
 import type { StoredGrant } from './stored-grant.js'
-import { isSettled, KNOWN_NAMES, tokenTime } from './write-time.js'
 
 /** The last writes of one store, by their ETags, and the tokens that may follow them. See {@link KNOWN_NAMES}. */
 export class LastWrites {

@@ -1,11 +1,10 @@
 import { type Clock, isLocked } from '@leasehold/core'
 import type { BreakOptions, StoreCall } from '@leasehold/core/store'
-import { anotherGrant, nothingToBreak } from '@leasehold/core/store-kit'
+import { anotherGrant, isSettled, nothingToBreak, settling } from '@leasehold/core/store-kit'
 import { type AzureBlobConditions, requireMet } from './conditions.js'
 import type { Found, LeaseResource } from './lease-resource.js'
 import { isLeaseConflict, isStatus } from './service-answer.js'
 import { grantIn, type StoredGrant, toSeconds, withGrant } from './stored-grant.js'
-import { isSettled, settling } from './write-time.js'
 
 interface Breaking extends BreakOptions {
   readonly name: string

@@ -1,8 +1,8 @@
 import type { BlobLeaseClient, BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import { isLocked, type LeaseRecord, type LeaseState } from '@leasehold/core'
+import type { WriteStamp } from '@leasehold/core/store-kit'
 import { createOnce, unless } from './service-answer.js'
 import { type BlobMetadata, grantIn, type LeaseStatus, toRecord } from './stored-grant.js'
-import type { WriteStamp } from './write-time.js'
 
 /** The state of a blob or a container in an answer of the service. */
 export interface Found extends WriteStamp, LeaseStatus {

@@ -2,14 +2,13 @@ import { isDeepStrictEqual } from 'node:util'
 import type { LeaseOperationOptions } from '@azure/storage-blob'
 import { type Clock, type Grant, isLocked, type LeaseRecord, type Metadata } from '@leasehold/core'
 import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
-import { withoutBreakReason } from '@leasehold/core/store-kit'
+import { endOfSecond, isSettled, settling, withoutBreakReason } from '@leasehold/core/store-kit'
 import { type AzureBlobConditions, requireMet } from './conditions.js'
 import { createIsOff } from './failure-of.js'
 import { LastWrites } from './last-writes.js'
 import { type Found, holderOf, type LeaseResource } from './lease-resource.js'
 import { isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
 import { grantIn, type StoredGrant, toRecord, toSeconds, withGrant } from './stored-grant.js'
-import { endOfSecond, isSettled, settling } from './write-time.js'
 
 /**
  * Grants with a record, in the metadata of the blob or container. A grant is reported once its record is written, under the

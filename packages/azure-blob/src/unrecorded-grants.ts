@@ -1,12 +1,11 @@
 import { type Clock, type Grant, isLocked, type LeaseRecord } from '@leasehold/core'
 import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
-import { RecentMap } from '@leasehold/core/store-kit'
+import { KNOWN_NAMES, RecentMap, settling } from '@leasehold/core/store-kit'
 import { type AzureBlobConditions, conditionalOn } from './conditions.js'
 import { createIsOff } from './failure-of.js'
 import { type Found, holderOf, type LeaseResource } from './lease-resource.js'
 import { isLeaseConflict, isStatus, isUnmet } from './service-answer.js'
 import { toRecord, toSeconds } from './stored-grant.js'
-import { KNOWN_NAMES, settling } from './write-time.js'
 
 /** A grant of this store, and when its last confirmed request was sent, on the local clock. */
 interface OwnGrant {

@@ -34,6 +34,16 @@ export { inRounds } from './store-kit/rounds.js'
 export { closedError, misconfiguredFor } from './store-kit/store-errors.js'
 export { Subscription, type SubscriptionSource } from './store-kit/subscription.js'
 export { untilAborted } from './store-kit/until-aborted.js'
+export {
+  endOfSecond,
+  isSettled,
+  KNOWN_NAMES,
+  SECOND,
+  settling,
+  tokenTime,
+  type WriteStamp,
+} from './store-kit/write-time.js'
+export { type VersionStamp, WriteTimes } from './store-kit/write-times.js'
 export { AbortListeners } from './time/abort-listeners.js'
 export { machineTime, wallTime } from './time/machine-clock.js'
 export { systemRandom } from './time/system-random.js'

@@ -1,16 +1,37 @@
-import type { Clock } from '@leasehold/core'
-import { CasLeaseStore } from '@leasehold/core/store-kit'
-import type { S3Options } from './s3-options.js'
+import { LeaseStoreUnfitError, systemClock } from '@leasehold/core'
+import type { StoreCall, StoreFinding } from '@leasehold/core/store'
+import { CasLeaseStore, checkOptionNames } from '@leasehold/core/store-kit'
+import { CONDITIONS } from './failure-of.js'
+import { LeaseKeys } from './lease-object.js'
+import { openBucket } from './open-bucket.js'
+import { type S3LeaseStoreOptions, storeOptionNames } from './s3-options.js'
 import { S3Register } from './s3-register.js'
 
-export interface S3LeaseStoreOptions extends Partial<S3Options> {
-  /** For tests: observes records by this clock; the machine's unless given. */
-  readonly clock?: Clock | undefined
-}
+/**
+ * Leases in a bucket of S3, or of a service with its interface: one object for each name, which only conditional requests
+ * write. A service that ignores their conditions is refused before the first grant, with a `LeaseStoreUnfitError`.
+ *
+ * A challenger takes over after it has seen the object unchanged for the recorded ttl. No timestamp is compared with the
+ * clock of this machine.
+ */
+export class S3LeaseStore extends CasLeaseStore<string> {
+  /** Throws a `LeaseConfigurationError` if an option is missing or invalid. The constructor sends no request. */
+  constructor(options: S3LeaseStoreOptions) {
+    checkOptionNames('S3LeaseStore', options, storeOptionNames, { store: 's3' })
+    const { prefix = 'leases/', maxTtl, probe, clock = systemClock } = options
+    const register = new S3Register(openBucket(options), new LeaseKeys(prefix), clock)
+    super(register, { clock, ...(maxTtl === undefined ? {} : { maxTtl }), ...(probe === undefined ? {} : { probe }) })
+  }
 
-/** Leases over a compare-and-set register: a challenger takes over after it has seen the record unchanged for its ttl. */
-export class S3LeaseStore extends CasLeaseStore<number> {
-  constructor({ clock, ...options }: S3LeaseStoreOptions = {}) {
-    super(new S3Register(options), clock === undefined ? {} : { clock })
+  /** Whether the service keeps the conditions of writes. Writes the object of the reserved name `leasehold-probe`. */
+  override async probe(call: StoreCall): Promise<readonly StoreFinding[]> {
+    try {
+      return await super.probe(call)
+    } catch (error) {
+      if (!(error instanceof LeaseStoreUnfitError)) throw error
+      const change =
+        'use a service that knows If-Match and If-None-Match of a PUT, and has ETag and Date in its answers'
+      return [{ check: CONDITIONS, result: 'failed', setting: CONDITIONS, found: error.message, change }]
+    }
   }
 }

@@ -1,41 +1,123 @@
+import { type Clock, LeaseStoreUnfitError } from '@leasehold/core'
 import type { CasEntry, CasRecord, CasRegister, CasWritten, StoreCall } from '@leasehold/core/store'
-import type { S3Options } from './s3-options.js'
+import { type VersionStamp, WriteTimes } from '@leasehold/core/store-kit'
+import type { BucketAnswer, BucketClient, ObjectRequest } from './bucket-client.js'
+import { CONDITIONS, type FailedRequest, failureOf } from './failure-of.js'
+import { inContent, type LeaseKeys, toContent } from './lease-object.js'
+
+/** How many objects of a listing are read at the same time. */
+const MOST_READS = 8
 
 /**
- * The storage: one entry for each lease name, written only if its version is still the one that was read. Each method is
- * atomic for one name, rejects when it does not know its outcome, and ends when the call is aborted.
+ * Lease records as objects of a bucket: `If-None-Match: *` creates one, `If-Match` replaces the version that was read. The
+ * ETag is the version.
  */
-export class S3Register implements CasRegister<number> {
+export class S3Register implements CasRegister<string> {
   readonly kind = 's3'
-  readonly #options: Partial<S3Options>
+  /** Users, lifecycle rules and restored versions remove objects. */
+  readonly forgets = true
+  readonly #client: BucketClient
+  readonly #keys: LeaseKeys
+  readonly #times: WriteTimes
 
-  constructor(options: Partial<S3Options>) {
-    this.#options = options
+  constructor(client: BucketClient, keys: LeaseKeys, clock: Clock) {
+    this.#client = client
+    this.#keys = keys
+    this.#times = new WriteTimes(clock)
   }
 
-  async read(_name: string, _call: StoreCall): Promise<CasEntry<number> | undefined> {
-    throw new Error(`read() of ${this.#options.path} is missing: return the entry as last written, or undefined`)
+  async read(name: string, call: StoreCall): Promise<CasEntry<string> | undefined> {
+    const found = await this.#get(name, this.#keys.of(name), call)
+    if (found === undefined) return undefined
+    this.#times.keep(name, found.stamp)
+    return { version: found.stamp.version, record: found.record }
   }
 
-  async create(_name: string, _record: CasRecord, _call: StoreCall): Promise<CasWritten<number> | undefined> {
-    throw new Error('create() is missing: write the record if there is no entry, else return undefined')
+  async create(name: string, record: CasRecord, call: StoreCall): Promise<CasWritten<string> | undefined> {
+    const stamp = await this.#put(name, record, 'absent', call)
+    if (stamp === undefined) return undefined
+    this.#times.keep(name, stamp)
+    return { version: stamp.version }
   }
 
   async replace(
-    _name: string,
-    _record: CasRecord,
-    _version: number,
-    _call: StoreCall,
-  ): Promise<CasWritten<number> | undefined> {
-    throw new Error('replace() is missing: write the record if the entry has this version, else return undefined')
+    name: string,
+    record: CasRecord,
+    version: string,
+    call: StoreCall,
+  ): Promise<CasWritten<string> | undefined> {
+    const stamp = await this.#put(name, record, { etag: version }, call)
+    if (stamp === undefined) return undefined
+    this.#times.keepWrite(name, version, stamp)
+    return { version: stamp.version }
   }
 
-  list(_prefix: string, _call: StoreCall): AsyncIterable<CasEntry<number> & { readonly name: string }> {
-    throw new Error('list() is missing: yield the entry of every name that starts with the prefix')
+  async timeAfter(name: string, version: string, call: StoreCall): Promise<bigint> {
+    const find = async () => (await this.#get(name, this.#keys.of(name), call))?.stamp
+    return await this.#times.timeAfter(name, version, find, call)
   }
 
-  /** The time by the clock of the backend, in milliseconds: fencing tokens then outlast a deletion and a restore. */
-  async timeAfter(_name: string, _version: number, _call: StoreCall): Promise<number> {
-    throw new Error('timeAfter() is missing: return the time of the backend')
+  /** Reads each object: a listing has keys only. */
+  async *list(prefix: string, call: StoreCall): AsyncGenerator<CasEntry<string> & { readonly name: string }> {
+    const start = this.#keys.startOf(prefix)
+    let from: string | undefined
+    do {
+      const page = await this.#client.list(start, from, call)
+      if (page.status !== 200) throw failureOf(page, this.#request('list', start))
+      const keys = page.keys.filter((key) => this.#keys.isLease(key))
+      for (let first = 0; first < keys.length; first += MOST_READS) {
+        const read = keys.slice(first, first + MOST_READS).map((key) => this.#get(undefined, key, call))
+        for (const found of await Promise.all(read)) {
+          if (found?.name?.startsWith(prefix) !== true || this.#keys.of(found.name) !== found.key) continue
+          yield { name: found.name, version: found.stamp.version, record: found.record }
+        }
+      }
+      from = page.next
+    } while (from !== undefined)
   }
+
+  async #get(leaseName: string | undefined, key: string, call: StoreCall) {
+    const answer = await this.#client.send({ method: 'GET', key }, call)
+    if (answer.status === 404 && answer.code !== 'NoSuchBucket') return undefined
+    if (answer.status !== 200) throw failureOf(answer, this.#request('read', key, leaseName))
+    return { key, stamp: stampOf(answer), ...inContent(answer.text) }
+  }
+
+  /** Resolves with `undefined` if the object does not meet the condition, or another write came in between. */
+  async #put(
+    name: string,
+    record: CasRecord,
+    condition: NonNullable<ObjectRequest['condition']>,
+    call: StoreCall,
+  ): Promise<VersionStamp | undefined> {
+    const key = this.#keys.of(name)
+    const answer = await this.#client.send({ method: 'PUT', key, condition, body: toContent(name, record) }, call)
+    if (isUnmet(answer)) return undefined
+    if (answer.status !== 200) throw failureOf(answer, this.#request('write', key, name))
+    return stampOf(answer)
+  }
+
+  #request(operation: FailedRequest['operation'], key: string, leaseName?: string): FailedRequest {
+    return { operation, bucket: this.#client.bucket, key, leaseName }
+  }
+}
+
+/** Whether a conditional write had no effect: the object has another version, is gone, or was written at the same time. */
+export function isUnmet({ status, code }: BucketAnswer): boolean {
+  if (status === 412 || code === 'NoSuchKey') return true
+  return status === 409 && code === 'ConditionalRequestConflict'
+}
+
+/** The ETag and the times in an answer. An answer to a write has no `Last-Modified`, but was not sent before it. */
+function stampOf({ header }: BucketAnswer): VersionStamp {
+  const version = header('etag')
+  const date = new Date(header('date') ?? Number.NaN)
+  const lastModified = new Date(header('last-modified') ?? date)
+  if (version !== undefined && !Number.isNaN(date.getTime() + lastModified.getTime())) {
+    return { version, date, lastModified }
+  }
+  throw new LeaseStoreUnfitError(
+    'the answers of this service have no ETag or no Date: a proxy may remove these headers. Fencing tokens need both',
+    { store: 's3', setting: CONDITIONS },
+  )
 }

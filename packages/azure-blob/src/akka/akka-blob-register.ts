@@ -3,10 +3,9 @@ import { text } from 'node:stream/consumers'
 import type { BlockBlobClient, ContainerClient } from '@azure/storage-blob'
 import { type Clock, LeaseConfigurationError, LeaseNameError } from '@leasehold/core'
 import type { CasEntry, CasRecord, CasRegister, CasWritten, StoreCall } from '@leasehold/core/store'
-import { RecentMap } from '@leasehold/core/store-kit'
+import { endOfSecond, isSettled, SECOND, type VersionStamp, WriteTimes } from '@leasehold/core/store-kit'
 import { createIsOff, failureOf } from '../failure-of.js'
 import { createOnce, unless } from '../service-answer.js'
-import { endOfSecond, isSettled, KNOWN_NAMES, SECOND, settling, tokenTime, type WriteStamp } from '../write-time.js'
 import { type AkkaPeers, patienceOf } from './akka-peers.js'
 import { ownerIn, recordBeside, toAkkaBody, toMetadata } from './akka-record.js'
 
@@ -16,8 +15,9 @@ const LONGEST_BODY = 65_536
 /** Akka cuts longer names. */
 const LONGEST_NAME = 63
 
-interface Stamp extends WriteStamp {
-  readonly etag: string
+/** The fields in use of an answer about a blob. */
+interface BlobTimes extends Partial<Omit<VersionStamp, 'version'>> {
+  readonly etag?: string
 }
 
 /**
@@ -29,10 +29,7 @@ export class AkkaBlobRegister implements CasRegister<string> {
   /** A write of Akka removes the token. The next token is then the service's time, as after a deletion. */
   readonly forgets = true
   readonly losesTokens = true
-  /** The times and ETag of each blob in the last answer, by lease name. */
-  readonly #stamps = new Map<string, Stamp>()
-  /** See {@link KNOWN_NAMES}. */
-  readonly #known = new RecentMap<string>(KNOWN_NAMES)
+  readonly #times: WriteTimes
   readonly #container: ContainerClient
   readonly #create: boolean
   readonly #peers: AkkaPeers
@@ -47,6 +44,7 @@ export class AkkaBlobRegister implements CasRegister<string> {
     this.#peers = peers
     this.#clock = clock
     this.#time = new ServiceTime(clock)
+    this.#times = new WriteTimes(clock)
   }
 
   async read(name: string, call: StoreCall): Promise<CasEntry<string> | undefined> {
@@ -64,11 +62,13 @@ export class AkkaBlobRegister implements CasRegister<string> {
       }
       const owner = ownerIn(name, await text(readableStreamBody))
       const record = recordBeside(name, owner, metadata)
-      const stamp = this.#keepStamp(name, answer)
-      if (record !== undefined) return { version: stamp.etag, record }
+      const stamp = stampOf(answer)
+      const { version } = stamp
+      this.#times.keep(name, stamp)
+      if (record !== undefined) return { version, record }
       // Akka may write again in the second of its last write, and the token of that write has to be larger.
-      if (!isSettled(stamp)) await this.#settle(name, stamp, call)
-      return { version: stamp.etag, record: this.#foreign(owner, stamp) }
+      if (!isSettled(stamp)) await this.#times.settle(name, stamp, call)
+      return { version, record: this.#foreign(owner, stamp) }
     })
   }
 
@@ -78,7 +78,10 @@ export class AkkaBlobRegister implements CasRegister<string> {
       const written = await createOnce(this.#container, call.signal, () =>
         this.#upload(blob, name, record, { ifNoneMatch: '*' }, call),
       )
-      return written && { version: this.#keepStamp(name, written).etag }
+      if (written === undefined) return undefined
+      const stamp = stampOf(written)
+      this.#times.keep(name, stamp)
+      return { version: stamp.version }
     })
   }
 
@@ -91,41 +94,20 @@ export class AkkaBlobRegister implements CasRegister<string> {
     return await this.#ask('replace', name, async (blob) => {
       const written = await unless([404, 412], () => this.#upload(blob, name, record, { ifMatch: version }, call))
       if (written === undefined) return undefined
-      const { etag } = this.#keepStamp(name, written)
-      if (this.#known.get(name) === version) this.#known.set(name, etag)
-      return { version: etag }
+      const stamp = stampOf(written)
+      this.#times.keepWrite(name, version, stamp)
+      return { version: stamp.version }
     })
   }
 
   async timeAfter(name: string, version: string, call: StoreCall): Promise<bigint> {
     return await this.#ask('read', name, async (blob) => {
-      let stamp = this.#stamps.get(name)
-      if (stamp?.etag !== version) {
+      const find = async (): Promise<VersionStamp | undefined> => {
         const answer = await unless([404], () => blob.getProperties({ abortSignal: call.signal }))
-        // The blob is missing, so the write that needs the time will fail.
-        if (answer === undefined) return 0n
-        stamp = this.#keepStamp(name, answer)
+        return answer && stampOf(answer)
       }
-      const isKnown = this.#known.get(name) === version
-      if (!isKnown && !isSettled(stamp)) await this.#settle(name, stamp, call)
-      // From now on, the writes of this process over this version are known.
-      this.#known.set(name, version)
-      return tokenTime(stamp, isKnown)
+      return await this.#times.timeAfter(name, version, find, call)
     })
-  }
-
-  /** Waits until the second of the last write is over. */
-  async #settle(name: string, stamp: Stamp, call: StoreCall): Promise<void> {
-    await settling(this.#clock, call)
-    this.#stamps.set(name, { ...stamp, date: endOfSecond(stamp) })
-  }
-
-  #keepStamp(name: string, { etag, lastModified, date }: Partial<Stamp>): Stamp {
-    if (etag === undefined) throw new TypeError('the answer of the service has no ETag')
-    if (lastModified === undefined || date === undefined) throw new TypeError('the answer of the service has no time')
-    const stamp = { etag, lastModified, date }
-    this.#stamps.set(name, stamp)
-    return stamp
   }
 
   async #ask<T>(operation: string, name: string, request: (blob: BlockBlobClient) => Promise<T>): Promise<T> {
@@ -146,7 +128,7 @@ export class AkkaBlobRegister implements CasRegister<string> {
     record: CasRecord,
     conditions: { readonly ifMatch: string } | { readonly ifNoneMatch: string },
     call: StoreCall,
-  ): Promise<Partial<Stamp>> {
+  ): Promise<BlobTimes> {
     const body = toAkkaBody(record.owner, this.#timeOf(record))
     const metadata = toMetadata(name, record)
     const asked = this.#clock.now()
@@ -165,11 +147,17 @@ export class AkkaBlobRegister implements CasRegister<string> {
   }
 
   /** Returns the record of a blob that Akka wrote: held until it was seen unchanged for Akka's whole time-out. */
-  #foreign(owner: string, stamp: Stamp): CasRecord {
+  #foreign(owner: string, stamp: VersionStamp): CasRecord {
     const { heartbeatTimeout: ttl } = this.#peers
     const fencingToken = BigInt(endOfSecond(stamp).getTime()) - 1n
-    return { owner, grantId: `akka ${stamp.etag}`, fencingToken, ttl, revision: 0, metadata: {} }
+    return { owner, grantId: `akka ${stamp.version}`, fencingToken, ttl, revision: 0, metadata: {} }
   }
+}
+
+function stampOf({ etag, lastModified, date }: BlobTimes): VersionStamp {
+  if (etag === undefined) throw new TypeError('the answer of the service has no ETag')
+  if (lastModified === undefined || date === undefined) throw new TypeError('the answer of the service has no time')
+  return { version: etag, lastModified, date }
 }
 
 /**

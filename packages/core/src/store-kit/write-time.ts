@@ -1,9 +1,8 @@
-import { MessageChannel } from 'node:worker_threads'
-import type { Clock } from '@leasehold/core'
-import type { StoreCall } from '@leasehold/core/store'
-import { pause } from '@leasehold/core/store-kit'
+import type { StoreCall } from '../store/store-call.js'
+import type { Clock } from '../time/clock.js'
+import { pause } from './pause.js'
 
-/** The times of the service are whole seconds, rounded down. */
+/** The times in the headers of HTTP (`Date`, `Last-Modified`) are whole seconds, rounded down. */
 export const SECOND = 1_000
 
 /**
@@ -14,9 +13,9 @@ export const SECOND = 1_000
  */
 export const KNOWN_NAMES = 10_000
 
-/** The times in an answer about a blob or a container, by the service's clock. */
+/** The times in an answer of a service over HTTP, by the clock of the service. */
 export interface WriteStamp {
-  /** The time of the last write of content or metadata. Lease operations do not count. */
+  /** The time of the last write of the entry. */
   readonly lastModified: Date
   /** The time of the answer. */
   readonly date: Date
