@@ -14,9 +14,12 @@ export function similarPackage(specifier: string): string | undefined {
       entriesOf(join(folder, scope)).map((name) => (scope === '' ? name : `${scope}/${name}`)),
     )
   const own = namesIn(SCOPE)
+  // `local`: whatever else is installed, our own package of that name is meant.
+  const scoped = `${SCOPE}/${specifier}`
+  if (own.includes(scoped)) return scoped
   const similar = suggestionFor(specifier, [...own, ...(scope === SCOPE ? [] : namesIn(scope))])
   if (similar !== undefined) return similar === specifier ? undefined : similar
-  return specifier.includes('/') ? undefined : suggestionFor(`${SCOPE}/${specifier}`, own)
+  return specifier.includes('/') ? undefined : suggestionFor(scoped, own)
 }
 
 /** The path of a file in the same folder whose name is similar to that of a file that does not exist. */
