@@ -1,10 +1,11 @@
 // For the other packages of this repository, of the same version. Nothing here is a part of the API.
 export { decideClaim, decideRelease, decideRenewal } from './cas/cas-decisions.js'
-export { type RecordChanges, rewrite, toGrant } from './cas/cas-records.js'
+export { rewrite, standingOf, toGrant, toLeaseRecord } from './cas/cas-records.js'
+export type { CasRecord } from './cas/cas-register.js'
 export { tokenAfter } from './cas/next-token.js'
-export { Standings } from './cas/standings.js'
+export { type Observation, observe } from './cas/observations.js'
 export { Publisher } from './channels/channels.js'
-export type { EngineEffect } from './engine/engine-effect.js'
+export type { EngineEffect, StoreRequest } from './engine/engine-effect.js'
 export type { EngineEvent } from './engine/engine-event.js'
 export { type EngineRecorder, type LeaseRecording, type RecordedLease, recordLease } from './engine/engine-recorder.js'
 export {

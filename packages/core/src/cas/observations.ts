@@ -1,13 +1,22 @@
 import type { CasVersion } from './cas-register.js'
 
-interface Observation<V> {
+/** The version of a record that was seen last, and since when it was seen. */
+export interface Observation<V> {
   readonly version: V
   /** When this process last saw another version of the record. The record had that one then, so it is not older. */
   readonly after: number
   /** Since when the record has certainly had this version. */
-  since: number
+  readonly since: number
   /** When this process last saw the record. */
-  seenAt: number
+  readonly seenAt: number
+}
+
+/** The observation of a record that is seen under this version now. `age`: see {@link Observations.see}. */
+export function observe<V>(seen: Observation<V> | undefined, version: V, now: number, age = 0): Observation<V> {
+  const isSame = seen?.version === version
+  const after = (isSame ? seen.after : seen?.seenAt) ?? Number.NEGATIVE_INFINITY
+  const since = Math.max(now - age, after)
+  return { version, after, since: isSame ? Math.min(seen.since, since) : since, seenAt: now }
 }
 
 /** Up to this number of names, none is forgotten. */
@@ -38,16 +47,10 @@ export class Observations<V extends CasVersion> {
    */
   see(name: string, version: V, now: number, age = 0): number {
     const seen = this.#byName.get(name)
-    if (seen?.version === version) {
-      seen.seenAt = now
-      seen.since = Math.min(seen.since, Math.max(now - age, seen.after))
-      return now - seen.since
-    }
-    const after = seen?.seenAt ?? Number.NEGATIVE_INFINITY
-    const since = Math.max(now - age, after)
-    this.#byName.set(name, { version, after, since, seenAt: now })
+    const next = observe(seen, version, now, age)
+    this.#byName.set(name, next)
     if (this.#byName.size >= this.#sweepAt) this.#sweep(now)
-    return now - since
+    return now - next.since
   }
 
   forget(name: string): void {

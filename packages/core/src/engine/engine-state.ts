@@ -42,6 +42,11 @@ export interface Acquiring {
   readonly call: PendingCall | undefined
   /** When the claim itself was last sent; from here validity counts if it is answered with a grant. */
   readonly sentAt: number
+  /**
+   * When the first claim under the grant id was sent. If a read finds the lease granted, validity counts from here: it is
+   * unknown which request was granted. A copy of one that was refused may have been, after the name became free.
+   */
+  readonly firstSentAt: number
   /** When to ask again, while no call is under way. */
   readonly retryAt: number
   /** Whether the store said, during the call that is under way, that it may be our turn. */
@@ -52,8 +57,7 @@ export interface Acquiring {
   readonly failure: unknown
   /**
    * When the first request under the grant id was sent that may have taken effect, or may still do so. If the attempt is
-   * given up, its grant has to be taken back. If a read finds the lease granted, validity counts from here: it is unknown
-   * which request was granted.
+   * given up, its grant has to be taken back.
    */
   readonly uncertainSince: number | undefined
 }

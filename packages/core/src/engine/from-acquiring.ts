@@ -123,6 +123,7 @@ export function sendClaim(lastOp: number, claimed: Claimed, { rules, now }: Even
       changedAt,
       call: { method: request.method, sentAt: now, limitAt: again ? Math.min(limitAt, oursUntil) : limitAt },
       sentAt: now,
+      firstSentAt: claimed.firstSentAt ?? now,
       retryAt: Number.POSITIVE_INFINITY,
       woken: false,
       refusals: claimed.refusals ?? 0,
@@ -188,7 +189,7 @@ function onRead(state: Acquiring, record: LeaseRecord | undefined, context: Even
     const { owner, grantId, fencingToken, ttl = state.adopted?.ttl ?? context.rules.ttl, previous } = record
     const grant = { name: context.rules.name, owner, grantId, fencingToken, ttl }
     // A record with the ttl of the hand-off shows only that the change took effect.
-    const sentAt = state.changedAt ?? state.uncertainSince ?? state.sentAt
+    const sentAt = state.changedAt ?? state.firstSentAt
     const hasOtherTtl = state.adopted !== undefined && ttl !== context.rules.ttl
     return granted(state, { grant, previous }, hasOtherTtl, sentAt, context)
   }

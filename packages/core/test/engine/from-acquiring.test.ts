@@ -21,7 +21,13 @@ describe('from idle', () => {
 
   it('a claim is sent, with the next call number and its time limit', () => {
     expect(after(idle, { type: 'acquire', grantId: 'mine', queue: true }, 70)).toEqual({
-      state: acquiring({ op: 5, queue: true, sentAt: 70, call: { method: 'acquire', sentAt: 70, limitAt: 1_070 } }),
+      state: acquiring({
+        op: 5,
+        queue: true,
+        sentAt: 70,
+        firstSentAt: 70,
+        call: { method: 'acquire', sentAt: 70, limitAt: 1_070 },
+      }),
       effects: [{ type: 'call', op: 5, request: { method: 'acquire', grantId: 'mine', queue: true } }],
     })
   })
@@ -176,21 +182,21 @@ describe('from acquiring, a read after a lost answer', () => {
     sentAt: 700,
     call: { method: 'read', sentAt: 700, limitAt: 1_700 },
     failure: reset,
+    firstSentAt: 100,
     uncertainSince: 100,
   })
   const ours = recordOf({ owner: 'me', grantId: 'mine', fencingToken: 3n })
 
-  it('that finds our grant makes the lease held, from the first request that may have been granted', () => {
+  it('that finds our grant makes the lease held, from the first request under its id', () => {
     expect(after(reading, { type: 'read-answer', op: 2, record: ours }, 900)).toEqual({
       state: held({ op: 2, confirmedAt: 100, validUntil: 9_975, hasStray: true, heartbeatAt: 100 + FIRST_HEARTBEAT }),
       effects: [{ type: 'granted', grant }],
     })
-    const { state } = after(
-      { ...reading, uncertainSince: undefined },
-      { type: 'read-answer', op: 2, record: ours },
-      900,
-    )
-    expect(state).toMatchObject({ confirmedAt: 700 })
+  })
+
+  it('that finds our grant counts from a request that was refused: a copy of it may have been granted later', () => {
+    const { state } = after({ ...reading, uncertainSince: 700 }, { type: 'read-answer', op: 2, record: ours }, 900)
+    expect(state).toMatchObject({ confirmedAt: 100 })
   })
 
   it.each(['leased', 'breaking'] as const)('that finds %s by another owner is a refusal', (state) => {

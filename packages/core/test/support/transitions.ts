@@ -35,6 +35,7 @@ export function acquiring(changes: Partial<Acquiring> = {}): Acquiring {
     adopted: undefined,
     call: { method: 'acquire', sentAt: 0, limitAt: rules.operationTimeout },
     sentAt: 0,
+    firstSentAt: 0,
     retryAt: Number.POSITIVE_INFINITY,
     woken: false,
     refusals: 0,

@@ -21,7 +21,7 @@ export const adoptionMutants: readonly Mutant[] = [
     edits: [
       {
         file: 'engine/from-acquiring.ts',
-        find: 'state.changedAt ?? state.uncertainSince ?? state.sentAt',
+        find: 'state.changedAt ?? state.firstSentAt',
         replace: 'state.uncertainSince ?? state.sentAt',
       },
     ],

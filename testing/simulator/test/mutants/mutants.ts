@@ -262,8 +262,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'cas/observations.ts',
-        find: 'if (seen?.version === version) return',
-        replace: 'if (seen !== undefined) return',
+        find: 'seen?.version === version ? seen',
+        replace: 'seen !== undefined ? seen',
       },
     ],
     caughtBy: { check: overlap },
@@ -284,7 +284,7 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: claims,
-        find: 'state.changedAt ?? state.uncertainSince ?? state.sentAt',
+        find: 'state.changedAt ?? state.firstSentAt',
         replace: 'state.changedAt ?? state.sentAt',
       },
     ],
