@@ -3,6 +3,7 @@ import type { StoreCall } from '../store/store-call.js'
 import type { StoreFinding } from '../store/store-finding.js'
 import { unowned } from './cas-records.js'
 import type { CasRecord, CasRegister, CasVersion } from './cas-register.js'
+import type { ProbedTimes } from './probed-times.js'
 
 /** The methods that the probe calls. */
 export type ProbedRegister<V extends CasVersion> = Pick<CasRegister<V>, 'read' | 'create' | 'replace'>
@@ -19,11 +20,12 @@ const READ = 'fresh reads'
 
 /**
  * Finds out whether a register keeps its conditions, by a record that is no lease: a second creation and a write with an
- * older version have to be refused, and a read has to see the last write. The record stays; later probes use it again, also
+ * older version have to be refused, a read has to see the last write, and `times` have to agree. The record stays; later probes use it again, also
  * several at once: each sees only what is wrong whatever the others write.
  */
 export async function probeRegister<V extends CasVersion>(
   register: ProbedRegister<V>,
+  times: ProbedTimes,
   call: StoreCall,
 ): Promise<readonly StoreFinding[]> {
   const isThere = (await register.read(PROBE_NAME, call)) !== undefined
@@ -32,17 +34,19 @@ export async function probeRegister<V extends CasVersion>(
   const again = await register.create(PROBE_NAME, probeRecord(), call)
   if (again !== undefined)
     return [ignored(CREATE, 'it creates an entry that exists, and so overwrites it', 'If-None-Match')]
-  return [{ check: CREATE, result: 'ok' }, ...(await probeWrites(register, call))]
+  return [{ check: CREATE, result: 'ok' }, ...(await probeWrites(register, times, call)), ...times.findings]
 }
 
 async function probeWrites<V extends CasVersion>(
   register: ProbedRegister<V>,
+  times: ProbedTimes,
   call: StoreCall,
 ): Promise<readonly StoreFinding[]> {
   for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
-    const before = await register.read(PROBE_NAME, call)
+    const before = await times.reading(register.read(PROBE_NAME, call))
     if (before === undefined) break
     const next = before.record.revision + 1
+    times.onWrite()
     const written = await register.replace(PROBE_NAME, probeRecord(next), before.version, call)
     if (written === undefined) {
       const after = await register.read(PROBE_NAME, call)
@@ -55,7 +59,7 @@ async function probeWrites<V extends CasVersion>(
     if (stale !== undefined) {
       return [ignored(REPLACE, 'it replaces an entry although the given version is not the last one', 'If-Match')]
     }
-    const seen = await register.read(PROBE_NAME, call)
+    const seen = await times.reading(register.read(PROBE_NAME, call))
     return [keeps(REPLACE), seen === undefined || seen.version === before.version ? staleRead : keeps(READ)]
   }
   return [

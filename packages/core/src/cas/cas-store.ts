@@ -38,6 +38,7 @@ import {
 import type { CasEntry, CasRecord, CasRegister, CasVersion, CasWritten } from './cas-register.js'
 import { DoubtMarks } from './doubt-marks.js'
 import { nextToken } from './next-token.js'
+import { ProbedTimes } from './probed-times.js'
 import { Standings } from './standings.js'
 
 const HOUR = 3_600_000
@@ -251,7 +252,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       create: async (name, record) => this.#checkWritten(await register.create(name, record, call)),
       replace: async (name, record, version) => this.#checkWritten(await register.replace(name, record, version, call)),
     }
-    return await probeRegister(probed, call)
+    return await probeRegister(probed, new ProbedTimes(this.#clock, register.clockError), call)
   }
 
   async close(): Promise<void> {

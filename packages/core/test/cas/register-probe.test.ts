@@ -36,6 +36,33 @@ class LyingRegister extends MapRegister {
   }
 }
 
+/** A store with a clock. Answers show that of a gateway, which is off by `off` milliseconds. */
+class TimedProbeRegister extends MapRegister {
+  readonly clockError = 2_000
+  readonly #off: () => number
+  readonly #marks: boolean
+  readonly #writtenAt = new Map<number, number>()
+
+  constructor(off: () => number, marks = false) {
+    super()
+    this.#off = off
+    this.#marks = marks
+  }
+
+  override async read(name: string): Promise<CasEntry<number> | undefined> {
+    const entry = await super.read(name)
+    if (entry === undefined) return undefined
+    const writtenAt = this.#marks ? {} : { writtenAt: this.#writtenAt.get(entry.version) ?? Number.NaN }
+    return { ...entry, readAt: this.time + this.#off(), ...writtenAt }
+  }
+
+  override write(name: string, record: CasRecord) {
+    const written = super.write(name, record)
+    this.#writtenAt.set(written.version, this.time)
+    return written
+  }
+}
+
 const claim = (store: LeaseStore, name = 'job', grantId = 'a', by = call) =>
   store.acquire({ name, owner: 'me', grantId, ttl: TTL }, by)
 
@@ -199,5 +226,51 @@ describe('a register that refuses writes although nobody else wrote', () => {
       },
     })
     expect(await claim(store)).toMatchObject({ granted: true })
+  })
+})
+
+describe('the times of a register', () => {
+  const times = async (register: MapRegister) => {
+    const findings = (await open(register).probe(call)) ?? []
+    return findings.find(({ check }) => check === 'store times')
+  }
+
+  it.each([0, 1_000, 2_000, -2_000])('are right with a difference of %d ms, within its clockError', async (off) => {
+    expect(await times(new TimedProbeRegister(() => off))).toEqual({ check: 'store times', result: 'ok' })
+    expect((await claim(open(new TimedProbeRegister(() => off)))).granted).toBe(true)
+  })
+
+  it.each([2_001, -2_001, 3_600_000])('are refused with a difference of %d ms', async (off) => {
+    const store = open(new TimedProbeRegister(() => off))
+    await expect(claim(store)).rejects.toMatchObject({ code: 'unfit', setting: 'store times' })
+    await expect(claim(store)).rejects.toThrow(`its times differ by ${Math.abs(off)} ms from the time that passed`)
+  })
+
+  it.each([5_000, -5_000])('are refused if two nodes differ by %d ms, over marks', async (off) => {
+    let reads = 0
+    const alternating = () => {
+      reads += 1
+      return reads % 2 === 0 ? 0 : off
+    }
+    expect(await times(new TimedProbeRegister(alternating, true))).toMatchObject({ result: 'failed' })
+  })
+
+  it('may be as far apart as the requests took in this process', async () => {
+    const clock = new VirtualClock()
+    const register = new TimedProbeRegister(() => 0)
+    const read = register.read.bind(register)
+    register.read = async (name) => {
+      clock.block(30_000)
+      register.time += 30_000
+      return await read(name)
+    }
+    const findings = (await casStore(register, { clock }).probe(call)) ?? []
+    expect(findings).toContainEqual({ check: 'store times', result: 'ok' })
+  })
+
+  it('are unknown if it gives none, and not looked at without a clockError', async () => {
+    expect(await times(Object.assign(new MapRegister(), { clockError: 0 }))).toMatchObject({ result: 'unknown' })
+    expect((await claim(open(Object.assign(new MapRegister(), { clockError: 0 })))).granted).toBe(true)
+    expect(await times(new MapRegister())).toBeUndefined()
   })
 })

@@ -44,6 +44,10 @@ export const storeAbilities: Readonly<
     ({ subject }) => subject.serverTime === true,
     'expiry is by observation, not by a clock of the backend',
   ],
+  looks: [
+    ({ client }) => client.limits.looks !== undefined,
+    'a challenger has to observe the record itself, or the store has a clock',
+  ],
   'any-name': [({ subject }) => subject.anyName !== false, 'the store does not take every name'],
   closing: [({ client }) => client.closed !== undefined, 'the store has no signal for its closing'],
 }

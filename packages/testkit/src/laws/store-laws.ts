@@ -8,6 +8,7 @@ import { storeHistoryLaws } from './store/history.js'
 import { storeInfiniteLaws } from './store/infinite.js'
 import { storeLimitLaws } from './store/limits.js'
 import { storeListingLaws } from './store/listing.js'
+import { storeLookLaws } from './store/looks.js'
 import { storeMetadataLaws } from './store/metadata.js'
 import { storeNameLaws } from './store/names.js'
 import { storeRaisingLaws } from './store/raising.js'
@@ -22,6 +23,7 @@ import { type StoreLaw, StoreTrial } from './store-trial.js'
 export const storeLaws: readonly StoreLaw[] = [
   ...storeExclusionLaws,
   ...storeExpiryLaws,
+  ...storeLookLaws,
   ...storeRenewalLaws,
   ...storeReleaseLaws,
   ...storeFencingLaws,

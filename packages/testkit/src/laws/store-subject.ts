@@ -19,6 +19,7 @@ export type StoreAbility =
   | 'partition'
   | 'processes'
   | 'server-time'
+  | 'looks'
   | 'any-name'
   | 'closing'
 

@@ -1,6 +1,8 @@
-import { casSubject } from '@leasehold/testing/cas-subject'
+import { casSubject, markedCasSubject, timedCasSubject } from '@leasehold/testing/cas-subject'
 import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 
-describeStoreLaws(casSubject)
-describeLeaseLaws(leasesOver(casSubject))
+for (const subject of [casSubject, timedCasSubject, markedCasSubject]) {
+  describeStoreLaws(subject)
+  describeLeaseLaws(leasesOver(subject))
+}
