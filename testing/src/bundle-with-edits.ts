@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { build } from 'esbuild'
 
 /** One replacement in a source; `find` occurs there exactly once. */
 export interface Edit {
-  /** Below the folder of the sources. */
+  /** From the folder of the sources. */
   readonly file: string
   readonly find: string
   readonly replace: string
@@ -39,7 +40,7 @@ export async function bundleWithEdits({ entry, sources, edits }: EditedProgram, 
         name: 'edits',
         setup: ({ onLoad }) => {
           onLoad({ filter: /\.ts$/ }, ({ path }) => {
-            const wanted = edits.filter(({ file }) => path === sources + file)
+            const wanted = edits.filter(({ file }) => path === join(sources, file))
             if (wanted.length === 0) return undefined
             for (const edit of wanted) left.delete(edit)
             return { loader: 'ts', contents: wanted.reduce(edited, readFileSync(path, 'utf8')) }

@@ -2,7 +2,7 @@ import { SimulationError, type SimulationOptions, simulate } from '@leasehold/si
 
 /** A range of seeds, for one worker to run. */
 export interface SimulationPart {
-  /** `engine` for its own workload, a scenario of leases under leases such as `broken-families`, `objectives`, `moves`, or a recipe. */
+  /** `engine` for its own workload, a scenario of leases under leases such as `broken-families`, `objectives`, `moves`, `short-lives`, or a recipe. */
   readonly scenario: string
   readonly from: number
   readonly count: number
@@ -57,6 +57,12 @@ async function optionsOf(name: string): Promise<Omit<SimulationOptions, 'seed'>>
   const family = Object.entries(familyScenarios).find(([known]) => known === name)?.[1]
   // An observed store times no parents of other processes.
   if (family !== undefined) return { workload: family, store: 'server-timed', faults: ambientFaults }
+  if (name === 'short-lives') {
+    const { shortLives } = await import('../../testing/simulator/test/short-lives.js')
+    return { workload: shortLives, store: 'observed', times: 'drawn', faults: ambientFaults }
+  }
+  // The engine's own workload over stores that keep times of their records.
+  if (name === 'times') return { store: 'observed', times: 'drawn' }
   if (name === 'objectives') {
     const { objectiveScenario } = await import('../../testing/simulator/test/objectives.js')
     return { workload: objectiveScenario, faults: ambientFaults }

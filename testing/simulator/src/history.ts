@@ -27,6 +27,7 @@ export type HistoryEvent =
   | 'released'
   | 'lost'
   | 'granted'
+  | 'marked'
   | 'updated'
   | 'wrote'
   | 'violation'

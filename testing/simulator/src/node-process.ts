@@ -4,6 +4,7 @@ import {
   type HandOff,
   LeaseConflictError,
   LeaseSettings,
+  type LeaseStore,
   type StoreLease,
   TimeoutSettings,
 } from '@leasehold/core'
@@ -172,6 +173,8 @@ export class NodeProcess implements SimulatedProcess {
     monitor.watch(lease)
     return lease.front
   }
+
+  readonly openStore = (clock: Clock): LeaseStore => this.#simulation.store.open(this.connection, clock)
 
   readonly sleep = async (duration: number): Promise<void> => {
     if (!this.#stop.aborted) await pause(this.clock, duration, this.#stop).catch(() => {})

@@ -12,7 +12,7 @@ const HOUR = 3_600_000
 const LARGEST_DRIFT = 0.005
 
 /** Streams of the seed: the draws of one stream do not shift the others. */
-const streams = { settings: 1, clocks: 2, faults: 3 }
+const streams = { settings: 1, clocks: 2, faults: 3, times: 4 }
 
 export interface MachinePlan {
   /** By how much its clocks run fast, such as 0.005. */
@@ -24,6 +24,9 @@ export interface MachinePlan {
 /** The clock that times leases: the store's own, or that of each challenger that observes a compare-and-set register. */
 export type SimulatedStoreKind = 'server-timed' | 'observed'
 
+/** The times that an observed store keeps of its records: those of writes, or marks of challengers. */
+export type SimulatedTimes = 'written' | 'marks'
+
 /** The timing of the leases of a run, in milliseconds. */
 export type PlannedTimeouts = TimeoutOptions & RenewalTimes
 
@@ -31,6 +34,8 @@ export type PlannedTimeouts = TimeoutOptions & RenewalTimes
 export interface SimulationPlan {
   readonly seed: number
   readonly store: SimulatedStoreKind
+  /** `undefined`: none. */
+  readonly times?: SimulatedTimes | undefined
   /** One for each node. */
   readonly machines: readonly MachinePlan[]
   readonly server: MachinePlan
@@ -64,6 +69,8 @@ export interface SimulationOptions {
   readonly duration?: number | undefined
   /** The kind of store. */
   readonly store?: SimulatedStoreKind | undefined
+  /** The times that an observed store keeps; none unless given. `drawn`: one of the kinds. */
+  readonly times?: SimulatedTimes | 'drawn' | undefined
   /** The timing of the leases. */
   readonly timeouts?: TimeoutOptions | undefined
   /** A whole plan, as a failing simulation prints it. Only `workload` is then read besides. */
@@ -93,6 +100,7 @@ export function createPlan(wishes: PlanWishes): SimulationPlan {
     seed,
     ...drawn,
     store: wishes.store ?? drawn.store,
+    ...timesOf(wishes, root.fork(streams.times)),
     machines: Array.from({ length: wishes.nodes ?? nodes }, () => drawMachine(clocks, HOUR)),
     // The tokens of forgotten names start from the store's own wall clock, which is not stepped.
     server: drawMachine(clocks, 0),
@@ -100,6 +108,12 @@ export function createPlan(wishes: PlanWishes): SimulationPlan {
     duration: wishes.duration ?? drawn.duration,
   }
   return { ...plan, faults: planFaults(root.fork(streams.faults), wishes.faults ?? faultKinds, plan) }
+}
+
+/** Nothing unless they are wanted: the plans of other runs stay as they are. */
+function timesOf({ times }: PlanWishes, random: Random): Pick<SimulationPlan, 'times'> {
+  if (times === undefined) return {}
+  return { times: times === 'drawn' ? random.pick<SimulatedTimes>(['written', 'marks']) : times }
 }
 
 function drawMachine(random: Random, largestSkew: number): MachinePlan {

@@ -1,4 +1,4 @@
-import type { HandOff, StoreLease } from '@leasehold/core'
+import type { Clock, HandOff, LeaseStore, StoreLease } from '@leasehold/core'
 import type { SimulatedProcess as PublicProcess } from '../../../packages/testkit/src/simulation/simulated-process.js'
 import type { VirtualTime } from '../../../packages/testkit/src/time/virtual-time.js'
 import type { PlannedFault } from './planned-fault.js'
@@ -11,6 +11,8 @@ export interface SimulatedProcess extends PublicProcess {
    * many times those of the plan; 1 unless given.
    */
   createLease(name?: string, stretch?: number): StoreLease
+  /** A client of the store that has seen nothing yet, as a process has it which has just started. */
+  openStore(clock: Clock): LeaseStore
   /** Shows something that this process does to the rules of its scenario, until the process ends. */
   show(activity: Activity): void
   /** True time, for servers that a scenario adds. */

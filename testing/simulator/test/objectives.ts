@@ -1,6 +1,7 @@
 import { createLease, type DurationAdvice, type StoreLease } from '@leasehold/core'
 import type { Scenario, ScenarioView, SimulatedProcess } from '@leasehold/simulator'
 import { expectLeaseErrors } from '../src/expected-errors.js'
+import { findOverlap } from './find-overlap.js'
 
 /** The contended lease with an objective. */
 const GUIDED = 'guided'
@@ -89,15 +90,8 @@ async function keep({ signal, sleep }: SimulatedProcess, lease: StoreLease): Pro
   await expectLeaseErrors(() => lease.release())
 }
 
-/** Two holders, or a holder after the store has granted the lease to another owner. */
-function findOverlap({ active, grants }: ScenarioView): string | undefined {
-  const [one, other] = active.filter(({ kind }) => kind === 'holder')
-  if (one === undefined) return undefined
-  if (other !== undefined) return `${one.owner} and ${other.owner} hold the lease`
-  const newest = grants.findLast(({ name, owner }) => name === GUIDED && owner.startsWith('node-'))
-  if (newest === undefined || newest.owner === one.owner || newest.fencingToken <= BigInt(one.of)) return undefined
-  return `${one.owner} holds the lease by ${one.of}: ${newest.owner} was granted it by ${newest.fencingToken}`
-}
-
 /** Leases with an objective, whose ttl and interval change while others contend. */
-export const objectiveScenario: Scenario = { workload: contendByObjective, findFault: findOverlap }
+export const objectiveScenario: Scenario = {
+  workload: contendByObjective,
+  findFault: (view) => findOverlap(view, GUIDED),
+}

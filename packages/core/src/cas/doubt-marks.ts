@@ -1,4 +1,4 @@
-import type { StoreCall } from '../store/store-call.js'
+import { AbortableCall, type StoreCall } from '../store/store-call.js'
 import { RecentMap } from '../store-kit/recent-map.js'
 import type { Clock } from '../time/clock.js'
 import { inTime } from '../time/in-time.js'
@@ -32,12 +32,18 @@ export class DoubtMarks<V extends CasVersion> {
     if (this.#register.doubt === undefined || !isTime(readAt) || isTime(writtenAt) || isTime(doubtedSince)) return
     if (this.#marked.get(name) === true) return
     this.#marked.set(name, true)
+    const limit = Math.max(end - this.#clock.now(), 0) / 2
+    // The answer to the challenger ends its call, which would then no longer end a request that hangs.
+    const own = new AbortableCall(limit)
+    const giveUp = (): void => own.abort(new Error('there was no time left for the mark'))
+    const forget = call.onAbort(giveUp)
     try {
-      const marked = this.#register.doubt(name, version, readAt, call)
-      const left = (end - this.#clock.now()) / 2
-      await (left === Number.POSITIVE_INFINITY ? marked : inTime(this.#clock, Math.max(left, 0), marked, () => {}))
+      const marked = this.#register.doubt(name, version, readAt, own)
+      await (limit === Number.POSITIVE_INFINITY ? marked : inTime(this.#clock, limit, marked, giveUp))
     } catch {
       // The next challenger makes the mark.
+    } finally {
+      forget()
     }
   }
 }

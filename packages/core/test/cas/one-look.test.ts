@@ -327,11 +327,27 @@ describe('a challenger that looks once, over a store with marks', () => {
     const { clock, register, open } = setUp({ marks: true })
     await held(open(), 'a')
     register.failDoubt = () => new Promise(() => {})
-    const answer = claim(open(), 'b', TTL, new AbortableCall(1_000))
+    const limited = new AbortableCall(1_000)
+    const answer = claim(open(), 'b', TTL, limited)
     const before = clock.now()
     await clock.advance(500)
     expect(await answer).toMatchObject({ granted: false, holder: { owner: 'a' } })
     expect(clock.now() - before).toBe(500)
+    // The request has ended, too.
+    expect(register.doubtCall).toMatchObject({ timeout: 500, aborted: true })
+    expect(limited.listeners).toBe(0)
+  })
+
+  it('ends the mark with its call', async () => {
+    const { clock, register, open } = setUp({ marks: true })
+    await held(open(), 'a')
+    const limited = new AbortableCall()
+    register.failDoubt = (call) => new Promise((_, reject) => call.onAbort(() => reject(new Error('aborted'))))
+    const answer = claim(open(), 'b', TTL, limited)
+    await clock.settle()
+    limited.abort()
+    expect(await answer).toMatchObject({ granted: false })
+    expect(register.doubtCall?.aborted).toBe(true)
   })
 })
 

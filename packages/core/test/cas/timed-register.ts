@@ -1,4 +1,4 @@
-import type { CasEntry, CasRecord, CasRegister, CasWritten } from '@leasehold/core/store'
+import type { CasEntry, CasRecord, CasRegister, CasWritten, StoreCall } from '@leasehold/core/store'
 import { MapRegister } from './map-register.js'
 
 export interface TimedRegisterOptions {
@@ -21,14 +21,16 @@ export class TimedRegister implements CasRegister<number> {
   /** Changes the times of the next answers. */
   faulty: (entry: CasEntry<number>) => CasEntry<number> = (entry) => entry
   /** Fails the next marks. */
-  failDoubt: () => Promise<void> = async () => {}
+  failDoubt: (call: StoreCall) => Promise<void> = async () => {}
+  /** That of the last mark. */
+  doubtCall: StoreCall | undefined
   readonly #now: () => number
   readonly #writtenAt = new Map<number, number>()
 
   constructor({ now, marks = false, clockError }: TimedRegisterOptions) {
     this.#now = now
     if (clockError !== undefined) this.clockError = clockError
-    if (marks) this.doubt = (name, version, since) => this.#doubt(name, version, since)
+    if (marks) this.doubt = (name, version, since, call) => this.#doubt(name, version, since, call)
   }
 
   async read(name: string): Promise<CasEntry<number> | undefined> {
@@ -53,8 +55,9 @@ export class TimedRegister implements CasRegister<number> {
     return this.#written(await this.entries.replace(name, record, version))
   }
 
-  async #doubt(name: string, version: number, since: number): Promise<void> {
-    await this.failDoubt()
+  async #doubt(name: string, version: number, since: number, call: StoreCall): Promise<void> {
+    this.doubtCall = call
+    await this.failDoubt(call)
     const entry = await this.entries.read(name)
     if (entry?.version === version) this.marks.push({ name, version, since })
   }

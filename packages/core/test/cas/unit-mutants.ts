@@ -125,8 +125,16 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'a mark that hangs uses all of the time of the call',
     file: 'src/cas/doubt-marks.ts',
-    find: 'inTime(this.#clock, Math.max(left, 0), marked, () => {})',
+    find: 'inTime(this.#clock, limit, marked, giveUp)',
     replace: 'marked',
+    test: 'test/cas/one-look.test.ts',
+    name: 'is answered when half of the time of its call is over, if the mark hangs',
+  },
+  {
+    title: 'a mark that hangs goes on when its challenger was answered',
+    file: 'src/cas/doubt-marks.ts',
+    find: 'marked, giveUp)',
+    replace: 'marked, () => {})',
     test: 'test/cas/one-look.test.ts',
     name: 'is answered when half of the time of its call is over, if the mark hangs',
   },

@@ -8,6 +8,7 @@ import { runPlan } from '../../src/run-plan.js'
 import type { Scenario } from '../../src/workload.js'
 import { familyScenarios } from '../families.js'
 import { objectiveScenario } from '../objectives.js'
+import { shortLives } from '../short-lives.js'
 import type { Catch } from './mutant.js'
 
 /** Within so many schedules a bug has to be found. */
@@ -56,6 +57,8 @@ async function runOne(plan: SimulationPlan): Promise<Catch> {
 function hunt(how: string, law?: string): Promise<Catch> {
   if (how === 'laws') return checkLaws(law)
   if (how === 'simulator') return simulateUntilCaught({ faults: faultKinds }, { workload: contend })
+  if (how === 'short-lives')
+    return simulateUntilCaught({ store: 'observed', times: 'drawn', faults: ambientFaults }, shortLives)
   if (how === 'objectives') return simulateUntilCaught({ faults: ambientFaults }, objectiveScenario)
   const family = Object.entries(familyScenarios).find(([name]) => name === how)?.[1]
   // An observed store times no parents.

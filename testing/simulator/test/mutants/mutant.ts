@@ -10,10 +10,13 @@ export interface Mutant {
   /**
    * The check of the simulator that catches it first (or one of these, all the same), or a law that it breaks. `under`: the
    * one kind of faults that the simulator then has happen, where a mixture of all would take many schedules; or a scenario
-   * of leases under leases, or of leases with an objective.
+   * of leases under leases, of leases with an objective, or of challengers with short lives.
    */
   readonly caughtBy:
-    | { readonly check: readonly CheckName[]; readonly under?: FaultKind | FamilyScenario | 'objectives' }
+    | {
+        readonly check: readonly CheckName[]
+        readonly under?: FaultKind | FamilyScenario | 'objectives' | 'short-lives'
+      }
     | { readonly law: string }
 }
 

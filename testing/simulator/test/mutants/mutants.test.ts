@@ -7,8 +7,9 @@ import { buildMutant, hunt } from './build-mutant.js'
 import { mutants as engineMutants } from './mutants.js'
 import { objectiveMutants } from './objective-mutants.js'
 import { parentMutants } from './parent-mutants.js'
+import { timeMutants } from './time-mutants.js'
 
-const mutants = [...engineMutants, ...parentMutants, ...objectiveMutants]
+const mutants = [...engineMutants, ...parentMutants, ...objectiveMutants, ...timeMutants]
 
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-mutants-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

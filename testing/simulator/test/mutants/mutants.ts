@@ -130,8 +130,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'cas/standings.ts',
-        find: 'const unchanged = this.#records.see(name, version, now)\n',
-        replace: 'const unchanged = now - ((record as { renewedAt?: number }).renewedAt ?? 0)\n    void version\n',
+        find: 'this.#records.see(name, entry.version, now, provenAge(entry, this.#clockError))',
+        replace: 'now - ((entry.record as { renewedAt?: number }).renewedAt ?? 0)',
       },
       {
         file: cas,
@@ -262,8 +262,8 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: 'cas/observations.ts',
-        find: 'seen?.version === version ? seen',
-        replace: 'seen !== undefined ? seen',
+        find: 'const isSame = seen?.version === version',
+        replace: 'const isSame = seen !== undefined',
       },
     ],
     caughtBy: { check: overlap },
