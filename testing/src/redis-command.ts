@@ -1,4 +1,5 @@
-import { connect as connectPlainly, type Socket } from 'node:net'
+import { connect as connectPlainly } from 'node:net'
+import { addAbortSignal } from 'node:stream'
 import { connect as connectSecurely } from 'node:tls'
 
 /** An answer of Redis. An error within a list is an `Error`. */
@@ -22,27 +23,36 @@ const NEW_LINE = '\r\n'
  * error of the server, whose message begins with its code; and when there is no answer within 5 s.
  */
 export async function redisCommand(
-  { port, password, ca }: RedisAddress,
+  address: RedisAddress,
   args: readonly (string | number)[],
 ): Promise<RedisReply> {
-  const target = { port, host: '127.0.0.1' }
-  const socket = ca === undefined ? connectPlainly(target) : connectSecurely({ ...target, ca, servername: 'localhost' })
+  const { password } = address
   const commands = [...(password === undefined ? [] : [['AUTH', password]]), args]
-  socket.setTimeout(LIMIT, () => socket.destroy(new Error(`no answer to ${args[0]} within ${LIMIT} ms`)))
-  socket.write(commands.map(encoded).join(''))
-  const [reply, failure] = await answerTo(commands.length, socket)
+  const limit = AbortSignal.timeout(LIMIT)
+  const replies = await redisCommands(address, commands, limit).catch((error: unknown) => {
+    throw limit.aborted ? new Error(`no answer to ${args[0]} within ${LIMIT} ms`) : error
+  })
+  const failure = replies.find((reply) => reply instanceof Error)
   if (failure !== undefined) throw failure
-  return reply
+  return replies.at(-1) ?? null
 }
 
-/** The last of so many answers, and the first of them that is an error. */
-async function answerTo(count: number, socket: Socket): Promise<[reply: RedisReply, failure: Error | undefined]> {
+/** Sends several commands over a connection of their own. The answers have the same order, and may be errors. */
+export async function redisCommands(
+  { port, ca }: RedisAddress,
+  commands: readonly (readonly (string | number)[])[],
+  signal: AbortSignal,
+): Promise<RedisReply[]> {
+  const target = { port, host: '127.0.0.1' }
+  const socket = ca === undefined ? connectPlainly(target) : connectSecurely({ ...target, ca, servername: 'localhost' })
+  addAbortSignal(signal, socket)
+  socket.write(commands.map(encoded).join(''))
   let said = Buffer.alloc(0)
   // The end of the loop ends the connection.
   for await (const bytes of socket) {
     said = Buffer.concat([said, bytes as Buffer])
-    const replies = listFrom(said, 0, count)?.value
-    if (replies !== undefined) return [replies.at(-1) ?? null, replies.find((reply) => reply instanceof Error)]
+    const replies = listFrom(said, 0, commands.length)?.value
+    if (replies !== undefined) return replies
   }
   throw new Error('the server ended the connection without an answer')
 }

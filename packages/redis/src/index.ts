@@ -1,13 +1,13 @@
+export type { GlideClient, GlideClusterClient, GlideCommandOptions } from './client/glide-adapter.js'
+export type { IoRedisClient, IoRedisClusterClient, IoRedisNode } from './client/ioredis-adapter.js'
 export type {
-  IoRedisClient,
-  IoRedisClusterClient,
-  IoRedisNode,
   NodeRedisBase,
   NodeRedisClient,
   NodeRedisClusterClient,
   NodeRedisSentinelClient,
-  RedisClient,
-} from './client/redis-client.js'
+} from './client/node-redis-adapter.js'
+export type { RedisClient } from './client/redis-client.js'
+export type { UpstashClient } from './client/upstash-adapter.js'
 export type { OldRedisLibrary, RedisCompat } from './compat/redis-compat.js'
 export { type FencedCommand, type FencedScript, RedisGuard } from './redis-guard.js'
 export { redisLease } from './redis-lease.js'

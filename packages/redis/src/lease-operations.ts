@@ -41,6 +41,12 @@ const DAY = 86_400_000
  */
 export const TOKEN_LIMIT = 9_000_000_000_000_000n
 
+/** How often a waiter asks, in milliseconds, where the client cannot subscribe and there is no `pollInterval`. */
+const POLL_INTERVAL = 1_000
+
+/** For how many intervals a waiter that polls keeps its place: if it is dead, its turn is over then. */
+const PLACE_POLLS = 5
+
 /** The script of a server, and how its answers are read. */
 interface Dialect {
   readonly script: LeaseScript
@@ -60,8 +66,10 @@ const USUAL: Dialect = { script: leaseScript, scriptWith: leaseScriptWith, hasFl
 export class LeaseOperations {
   readonly clock: Clock
   readonly random: () => number
-  /** The channel for messages of the server. */
+  /** The channel for messages of the server; where the client cannot subscribe, `-` and how long a waiter keeps its place. */
   readonly channel: string
+  /** How often a waiter asks, in milliseconds, where the client cannot subscribe. */
+  readonly pollInterval: number | undefined
   readonly keys: KeySpace
   /** Whether one call can have several names: in a cluster only if all of them are in one slot. */
   readonly areTogether: boolean
@@ -78,10 +86,15 @@ export class LeaseOperations {
     }
     const { hasFloor, readLeft } = dialect
     const adapter = adapterFor(client, random)
-    const { clustered, keyPrefix } = adapter
+    const { clustered, subscribes, keyPrefix } = adapter
+    this.pollInterval = subscribes ? undefined : pollIntervalOf(options)
+    if (subscribes && options.pollInterval !== undefined) {
+      throw misconfigured('pollInterval is for clients without a subscription: omit it, because the server notifies waiters')
+    }
     this.clock = clock
     this.random = random
-    this.channel = `${keyPrefix}${prefix}turns:${nanoid()}`
+    this.channel =
+      this.pollInterval === undefined ? `${keyPrefix}${prefix}turns:${nanoid()}` : `-${PLACE_POLLS * this.pollInterval}`
     this.keys = new KeySpace(keyPrefix + prefix)
     this.areTogether = !clustered || this.keys.areTogether
     this.#openConnection = () => new LazyConnection(adapter, clock)
@@ -226,4 +239,9 @@ export class LeaseOperations {
     const oldKey = operation === 'probe' ? this.#oldLock && key : this.#oldLock?.keyOf(leaseName, key)
     return { operation, leaseName, key, oldKey, args, toOutcome }
   }
+}
+
+function pollIntervalOf({ pollInterval = POLL_INTERVAL }: RedisLeaseStoreOptions): number {
+  if (pollInterval >= 100 && pollInterval <= 60_000) return Math.ceil(pollInterval)
+  throw misconfigured(`pollInterval must be 100 ms to 60000 ms, not ${pollInterval}`)
 }

@@ -6,9 +6,10 @@ import {
 } from '@leasehold/core'
 import { Fence, type FencingGuard, type GuardOptions } from '@leasehold/core/store'
 import { AbortListeners, checkOptionNames, untilAborted } from '@leasehold/core/store-kit'
-import { adapterFor, isReply } from './client/client-adapter.js'
+import { adapterFor } from './client/client-adapter.js'
 import type { ClientAdapter, ScriptCall } from './client/connection.js'
 import type { RedisClient } from './client/redis-client.js'
+import { isReply, ServerReply } from './client/server-reply.js'
 import { isDenied } from './failure-of.js'
 import { misconfigured } from './redis-options.js'
 
@@ -75,7 +76,7 @@ export class RedisGuard implements FencingGuard {
   readonly #client: ClientAdapter
   readonly #aborts = new AbortListeners()
 
-  /** The client, of ioredis or node-redis, over which the commands are sent. */
+  /** The client over which the commands are sent. */
   constructor(client: RedisClient) {
     this.#client = adapterFor(client)
   }
@@ -114,6 +115,7 @@ export class RedisGuard implements FencingGuard {
     // Not every client ends with the signal by itself.
     const sent = fence.send(this.#aborts, (call) => untilAborted(this.#client.run(command, fence.signal), call))
     const answer = await sent.catch((error: unknown) => {
+      if (error instanceof ServerReply) throw error.cause
       throw isReply(error) ? error : unreached(key, error, fence.signal)
     })
     const [result = null, why] = answer as readonly unknown[]

@@ -22,6 +22,9 @@ import { Turns } from './turns.js'
 /** For how long a watch without a place in line is registered, in milliseconds, unless it is repeated. */
 const WATCH_PERIOD = 30_000
 
+/** Where the client cannot subscribe, a watch without a place in line asks once in so many poll intervals. */
+const WATCH_POLLS = 3
+
 /** The other library of `compat` notifies nobody of a release: how often the first waiter asks, in milliseconds, at most. */
 const OLD_LOCK_PAUSE = 250
 
@@ -45,7 +48,8 @@ export class RedisLeaseStore implements LeaseStore {
   readonly renewMany?: (grants: readonly Grant[], call: StoreCall) => Promise<readonly (RenewOutcome | Error)[]>
   readonly #operations: LeaseOperations
   readonly #messages: MessageListeners
-  readonly #turns: Turns
+  /** `undefined` where the client cannot subscribe: its waiters poll. */
+  readonly #turns: Turns | undefined
   readonly #checks = new StoreChecks(this.kind, this.limits)
   readonly #probe: FirstUseProbe
 
@@ -58,7 +62,9 @@ export class RedisLeaseStore implements LeaseStore {
       conditionsOf(await operations.probe(name, call)),
     )
     this.#messages = new MessageListeners(clock)
-    this.#turns = new Turns(operations.newConnection(), clock, random, channel, this.#messages)
+    if (operations.pollInterval === undefined) {
+      this.#turns = new Turns(operations.newConnection(), clock, random, channel, this.#messages)
+    }
     if (operations.areTogether) {
       this.renewMany = async (grants, call) => {
         this.#checks.usable(call)
@@ -70,7 +76,7 @@ export class RedisLeaseStore implements LeaseStore {
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
     this.#checks.acquire(request, call)
     if (this.#probe.isDue) await this.#probe.require(request.name, call)
-    if (request.queue === true && this.#turns.isSubscribed) return await this.#claimInLine(request, call)
+    if (request.queue === true && this.#turns?.isSubscribed !== false) return await this.#claimInLine(request, call)
     const outcome = await this.#operations.acquire(request, call)
     if (outcome.granted || request.queue !== true) return outcome
     // Most claims are granted at once, and need no subscription; one with a place in line does.
@@ -147,14 +153,17 @@ export class RedisLeaseStore implements LeaseStore {
       throw error
     }
     if (grantId !== undefined) return yield* this.#messages.listen(turnOf(grantId), call)
+    const { pollInterval } = this.#operations
+    const pause = pollInterval === undefined ? WATCH_PERIOD / 3 : WATCH_POLLS * pollInterval
+    const look = (registering: StoreCall): Promise<LeaseRecord | undefined> =>
+      pollInterval === undefined
+        ? this.#operations.watch(name, WATCH_PERIOD, registering)
+        : this.#operations.read(name, registering)
     yield* this.#messages.listenRegistered(
       `free ${key}`,
       call,
-      () => WATCH_PERIOD / 3,
-      async (registering) => {
-        const record = await this.#operations.watch(name, WATCH_PERIOD, registering)
-        return record?.remaining === undefined
-      },
+      () => pause,
+      async (registering) => (await look(registering))?.remaining === undefined,
     )
   }
 
@@ -173,7 +182,8 @@ export class RedisLeaseStore implements LeaseStore {
   close(): Promise<void> {
     this.#checks.close()
     this.#operations.close()
-    this.#turns.close()
+    this.#turns?.close()
+    this.#messages.close()
     return Promise.resolve()
   }
 
@@ -181,18 +191,26 @@ export class RedisLeaseStore implements LeaseStore {
     const turn = turnOf(request.grantId)
     const sentAt = this.#operations.clock.now()
     return this.#operations.acquire(request, call, (outcome, [, place, echo]) => {
-      if (echo === 'echo') this.#turns.expectEcho(sentAt)
+      if (echo === 'echo') this.#turns?.expectEcho(sentAt)
       // The first waiter has to notice the expiry of the holder by itself.
       const remaining = outcome.granted ? undefined : outcome.holder?.remaining
-      if (place === 'first' && remaining !== undefined) this.#messages.setAlarm(turn, remaining)
-      else if (place === 'poll' && remaining !== undefined) {
-        const pause = OLD_LOCK_PAUSE * (0.5 + this.#operations.random() / 2)
-        this.#messages.setAlarm(turn, Math.min(remaining, pause))
-      } else this.#messages.cancelAlarm(turn)
+      const pause = outcome.granted ? undefined : this.#pauseBefore(place)
+      const isFirst = place === 'first' || place === 'poll'
+      const next = Math.min(isFirst ? (remaining ?? Infinity) : Infinity, pause ?? Infinity)
+      if (next < Infinity) this.#messages.setAlarm(turn, next)
+      else this.#messages.cancelAlarm(turn)
     })
   }
 
+  /** How long a waiter that polls pauses. All do where the client cannot subscribe; with another lock, the first one does. */
+  #pauseBefore(place: string | undefined): number | undefined {
+    const { pollInterval, random } = this.#operations
+    const pause = place === 'poll' ? Math.min(OLD_LOCK_PAUSE, pollInterval ?? Infinity) : pollInterval
+    return pause === undefined ? undefined : pause * (0.5 + random() / 2)
+  }
+
   async #subscribed(operation: string, name: string, call: StoreCall): Promise<void> {
+    if (this.#turns === undefined) return
     try {
       await this.#turns.subscribed(call)
     } catch (error) {

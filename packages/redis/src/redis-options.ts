@@ -20,6 +20,11 @@ export interface RedisLeaseStoreOptions {
    * replaced. Turn it off again in the deployment after that: each operation then costs less.
    */
   readonly compat?: OldRedisLibrary | RedisCompat | undefined
+  /**
+   * For a client that cannot subscribe (@upstash/redis): how often each waiter asks whether it is its turn, in milliseconds,
+   * each time after half of it to all of it. 1000 unless given. Each time costs one command.
+   */
+  readonly pollInterval?: number | undefined
   /** The machine's clock unless given. It is used only for time limits and pauses. */
   readonly clock?: Clock | undefined
   /** Random numbers from 0 to 1, 1 excluded, for pauses; `Math.random` unless given. */
@@ -28,7 +33,8 @@ export interface RedisLeaseStoreOptions {
 
 /** Throws a `LeaseConfigurationError` for an unknown option. */
 export function checkStoreOptions(of: string, options: RedisLeaseStoreOptions, store: string): void {
-  const names = { prefix: true, recordLife: true, probe: true, compat: true, clock: true, random: true } as const
+  const beside = { pollInterval: true, clock: true, random: true } as const
+  const names = { prefix: true, recordLife: true, probe: true, compat: true, ...beside } as const
   checkOptionNames<RedisLeaseStoreOptions>(of, options, names, { store })
 }
 

@@ -1,34 +1,27 @@
 import { systemRandom } from '@leasehold/core/store-kit'
 import { misconfigured } from '../redis-options.js'
 import type { ClientAdapter } from './connection.js'
-import { ioredisAdapter } from './ioredis-adapter.js'
-import { nodeRedisAdapter } from './node-redis-adapter.js'
-import type { IoRedisClient, IoRedisClusterClient, RedisClient } from './redis-client.js'
+import { glideAdapter, isGlide } from './glide-adapter.js'
+import { ioredisAdapter, isIoRedis } from './ioredis-adapter.js'
+import { isNodeRedis, nodeRedisAdapter } from './node-redis-adapter.js'
+import type { RedisClient } from './redis-client.js'
+import { isUpstash, upstashAdapter } from './upstash-adapter.js'
 
 /** Throws a `LeaseConfigurationError` if the value is not a client of a supported library. */
 export function adapterFor(client: RedisClient, random: () => number = systemRandom): ClientAdapter {
-  if (typeof client === 'object' && client !== null && 'duplicate' in client) {
+  if (typeof client === 'object' && client !== null) {
     if (isIoRedis(client)) return ioredisAdapter(client, random)
-    if ('sendCommand' in client) return nodeRedisAdapter(client)
+    if (isNodeRedis(client)) return nodeRedisAdapter(client)
+    if (isGlide(client)) return glideAdapter(client)
+    if (isUpstash(client)) return upstashAdapter(client)
   }
   throw misconfigured(
-    'the client is not supported: pass a client of ioredis (Redis, Cluster) or of node-redis (createClient, ' +
-      'createCluster, createSentinel)',
+    `${whatIs(client)} is not supported: pass a client of ioredis or iovalkey (Redis, Cluster), of node-redis ` +
+      '(createClient, createCluster, createSentinel), of Valkey GLIDE (await GlideClient.createClient, ' +
+      'await GlideClusterClient.createClient) or of @upstash/redis (Redis)',
   )
 }
 
-/** The error classes for replies of a server: of ioredis, and of node-redis with its subclasses. */
-const replies = new Set(['ReplyError', 'ErrorReply'])
-
-/** Whether the server answered the call with an error; other failures may mean that it never received the call. */
-export function isReply(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  for (let type: object = error; type !== Error.prototype; type = Object.getPrototypeOf(type)) {
-    if (replies.has(type.constructor.name)) return true
-  }
-  return false
-}
-
-function isIoRedis(client: RedisClient): client is IoRedisClient | IoRedisClusterClient {
-  return 'evalsha' in client && 'disconnect' in client && !('isReady' in client)
+function whatIs(client: unknown): string {
+  return client instanceof Promise ? 'a promise of a client' : 'the client'
 }

@@ -26,7 +26,7 @@ export interface Connection {
   run(call: ScriptCall, attempt: { readonly signal: AbortSignal }): Promise<unknown>
   /** One for each server that has keys: in a cluster for each master. */
   scans(): Promise<readonly Scan[]>
-  /** Must be called once for a connection. */
+  /** Must be called once for a connection, and not if the client cannot subscribe. */
   subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown>
   /** Calls back when the connection has ended; at once if it already has. */
   onEnd(callback: () => void): void
@@ -34,15 +34,20 @@ export interface Connection {
   destroy(): void
 }
 
-/** Makes connections with the options of a given client, and runs scripts over that client itself. */
+/**
+ * All that the store needs of a client library: it makes connections with the options of a given client, and runs scripts
+ * over that client itself.
+ */
 export interface ClientAdapter {
   /** Whether keys are spread over nodes. */
   readonly clustered: boolean
+  /** Whether its connections can subscribe. Otherwise waiters ask again and again. */
+  readonly subscribes: boolean
   /** The prefix that the client puts before each key. */
   readonly keyPrefix: string
   /** The address of the server, where there is one and the client knows its address. */
   readonly address?: Address | undefined
   newConnection(): Connection
-  /** Runs a script over the given client, without its key prefix. */
+  /** Runs a script over the given client, without its key prefix. The error of a `ServerReply` is its cause. */
   run(call: ScriptCall, signal?: AbortSignal): Promise<unknown>
 }

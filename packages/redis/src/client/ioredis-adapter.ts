@@ -1,8 +1,41 @@
 import type { ClientAdapter, Connection, Scan, ScriptCall } from './connection.js'
 import { keySlot } from './key-slot.js'
-import type { IoRedisClient, IoRedisClusterClient, IoRedisNode } from './redis-client.js'
 import { Traffic } from './traffic.js'
 import { addressIn } from './transport.js'
+
+/** The part of `Redis` of ioredis 5 and later, and of iovalkey, that the store uses, with or without Sentinels. */
+export interface IoRedisClient {
+  readonly options: object
+  duplicate(overrides: object): IoRedisClient
+  connect(): Promise<void>
+  evalsha(sha: string, numberOfKeys: number, ...args: string[]): Promise<unknown>
+  eval(script: string, numberOfKeys: number, ...args: string[]): Promise<unknown>
+  scan(cursor: string, match: 'MATCH', pattern: string, token: 'COUNT', count: number): Promise<unknown>
+  sendCommand(command: object): unknown
+  subscribe(channel: string): Promise<unknown>
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  disconnect(): void
+}
+
+/** A node of a cluster of ioredis or iovalkey. */
+export interface IoRedisNode extends IoRedisClient {
+  readonly options: { readonly host?: string | undefined; readonly port?: number | undefined }
+  readonly status: string
+  asking(): Promise<unknown>
+  once(event: string, listener: () => void): unknown
+  off(event: string, listener: () => void): unknown
+}
+
+/** The part of `Cluster` of ioredis 5 and later, and of iovalkey, that the store uses. */
+export interface IoRedisClusterClient extends Omit<IoRedisClient, 'duplicate'> {
+  on(event: '+node', listener: (node: IoRedisNode) => void): unknown
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  readonly isCluster: boolean
+  /** The nodes of each slot as `host:port`, the master first. */
+  readonly slots: readonly (readonly string[])[]
+  nodes(role?: 'master'): readonly IoRedisNode[]
+  duplicate(startupNodes: never[], overrides: object): IoRedisClusterClient
+}
 
 /** The client must not queue, repeat or reconnect: the engine decides what is safe to repeat. */
 const alone = {
@@ -40,9 +73,14 @@ const aloneInCluster = {
   redisOptions: { ...alone, lazyConnect: undefined, enableOfflineQueue: undefined, retryStrategy: undefined },
 }
 
+export function isIoRedis(client: object): client is IoRedisClient | IoRedisClusterClient {
+  return 'duplicate' in client && 'evalsha' in client && 'disconnect' in client && !('isReady' in client)
+}
+
 export function ioredisAdapter(client: IoRedisClient | IoRedisClusterClient, random: () => number): ClientAdapter {
   return {
     clustered: isCluster(client),
+    subscribes: true,
     keyPrefix: keyPrefixOf(client),
     address: isCluster(client) ? undefined : addressIn(client.options),
     newConnection: () =>
@@ -81,14 +119,19 @@ function runByIoRedis(
   return client.evalsha(script, keys.length, ...keys, ...args)
 }
 
-/** The methods of a client add its prefix to all keys; a command that is built by hand goes without. */
+/**
+ * The methods of a client add its prefix to all keys. They make the command from the options, and send it by `sendCommand`:
+ * with other options, they make it without the prefix.
+ */
 async function runUnprefixed(client: IoRedisClient | IoRedisClusterClient, call: ScriptCall): Promise<unknown> {
   if (keyPrefixOf(client) === '') return await runByIoRedis(client, call)
-  // Only a client of ioredis gets here, so ioredis is installed.
-  const { Command } = await import('ioredis')
   const { command, script, keys, args } = call
-  const words = [script, String(keys.length), ...keys, ...args]
-  return await client.sendCommand(new Command(command.toLowerCase(), words, { replyEncoding: 'utf8' }))
+  const method = command === 'EVAL' ? client.eval : client.evalsha
+  const plain = {
+    options: { ...client.options, keyPrefix: '', enableAutoPipelining: false },
+    sendCommand: (made: object) => client.sendCommand(made),
+  }
+  return await method.call(plain, script, keys.length, ...keys, ...args)
 }
 
 function scanOf(client: Pick<IoRedisClient, 'scan'>): Scan {

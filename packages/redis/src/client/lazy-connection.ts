@@ -1,8 +1,8 @@
 import { type Clock, LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { closedError, untilAborted } from '@leasehold/core/store-kit'
-import { isReply } from './client-adapter.js'
 import type { ClientAdapter, Connection } from './connection.js'
+import { isReply } from './server-reply.js'
 import { type Address, wrongTransport } from './transport.js'
 
 /**

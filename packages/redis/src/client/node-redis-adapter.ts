@@ -1,17 +1,61 @@
 import type { ClientAdapter, Connection, Scan, ScriptCall } from './connection.js'
 import { keySlot } from './key-slot.js'
-import type { NodeRedisClient, NodeRedisClusterClient, NodeRedisSentinelClient } from './redis-client.js'
 import { Traffic } from './traffic.js'
 import { addressIn } from './transport.js'
+
+/** The common part of all clients of node-redis. */
+export interface NodeRedisBase {
+  connect(): Promise<unknown>
+  subscribe(channel: string, listener: (message: string) => void): Promise<unknown>
+  on(event: string, listener: (...args: unknown[]) => void): unknown
+  destroy(): unknown
+}
+
+/** The part of a client of node-redis 5 and later (`createClient`) that the store uses. */
+export interface NodeRedisClient extends NodeRedisBase {
+  readonly options: object
+  duplicate(overrides: object): NodeRedisClient
+  sendCommand(args: string[], options?: { readonly abortSignal?: AbortSignal }): Promise<unknown>
+}
+
+/** The part of a cluster client of node-redis 5 and later (`createCluster`) that the store uses. */
+export interface NodeRedisClusterClient extends NodeRedisBase {
+  readonly slots: readonly { readonly master: { readonly address: string } }[]
+  readonly masters: readonly object[]
+  nodeClient(node: never): Promise<unknown>
+  duplicate(overrides: object): NodeRedisClusterClient
+  sendCommand(
+    firstKey: string | undefined,
+    isReadonly: boolean | undefined,
+    args: string[],
+    options?: { readonly abortSignal?: AbortSignal },
+  ): Promise<unknown>
+}
+
+/** The part of a Sentinel client of node-redis 5 and later (`createSentinel`) that the store uses. */
+export interface NodeRedisSentinelClient extends NodeRedisBase {
+  getMasterNode(): unknown
+  duplicate(overrides: object): NodeRedisSentinelClient
+  sendCommand(
+    isReadonly: boolean | undefined,
+    args: string[],
+    options?: { readonly abortSignal?: AbortSignal },
+  ): Promise<unknown>
+}
 
 /** How long one node may take to return the slots, in milliseconds; then the client asks another one. */
 const DISCOVERY_TIMEOUT = 1_000
 
 type NodeRedisLike = NodeRedisClient | NodeRedisClusterClient | NodeRedisSentinelClient
 
+export function isNodeRedis(client: object): client is NodeRedisLike {
+  return 'duplicate' in client && 'sendCommand' in client
+}
+
 export function nodeRedisAdapter(client: NodeRedisLike): ClientAdapter {
   return {
     clustered: isCluster(client),
+    subscribes: true,
     keyPrefix: keyPrefixOf(client),
     address:
       isCluster(client) || isSentinel(client) ? undefined : addressIn((client.options as { socket?: object }).socket),

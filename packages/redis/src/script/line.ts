@@ -12,6 +12,9 @@ local function parse_line(record)
   return tonumber(head), tonumber(tail), tonumber(due), tonumber(skip)
 end
 
+-- A waiter whose client cannot subscribe has no channel, but the milliseconds for which its place lasts after each claim.
+local function polls(channel) return tonumber(string.match(channel, '^%-(%d+)$') or nil) end
+
 local function parse_place(place)
   local id, alive, channel = string.match(place, '^(%S+) (%d+) (%S+)$')
   return { id = id, channel = channel, alive = micros < tonumber(alive) }
@@ -92,14 +95,15 @@ local function pass_turn(record, id)
   if not number then return end
   local place = redis.call('HGET', record.key, 'q:' .. number)
   leave(record, tonumber(number), id)
-  if place then redis.call('PUBLISH', parse_place(place).channel, 'turn ' .. id) end
+  local channel = place and parse_place(place).channel
+  if channel and not polls(channel) then redis.call('PUBLISH', channel, 'turn ' .. id) end
 end
 
 local has_echoed = false
 
 -- Takes a place, or keeps the existing one. Returns whether it is the first, and whether an echo was sent.
 local function wait(record, id, ttl)
-  local alive = whole(micros + (ttl == math.huge and 60000 or ttl) * 1000)
+  local alive = whole(micros + math.min(ttl == math.huge and 60000 or ttl, polls(CHANNEL) or ttl) * 1000)
   local head, tail, due, skip = parse_line(record)
   local number = tonumber(redis.call('HGET', record.key, 'w:' .. id) or nil)
   local is_new = not number
@@ -113,7 +117,7 @@ local function wait(record, id, ttl)
     write_line(record, head, tail, due, skip)
   else
     -- Without the echo, a store could not notice that its subscription is dead. One is enough for all operations of a call.
-    if not has_echoed then redis.call('PUBLISH', CHANNEL, 'here') end
+    if not has_echoed and not polls(CHANNEL) then redis.call('PUBLISH', CHANNEL, 'here') end
     has_echoed = true
   end
   -- The waiters before it may have died meanwhile.
@@ -121,11 +125,11 @@ local function wait(record, id, ttl)
 end
 
 -- The name may be free: notifies the first waiter and the watchers. A waiter whose channel has no subscriber is gone; in a
--- cluster that is unknown, because the subscriber may be at another node.
+-- cluster that is unknown, because the subscriber may be at another node. A waiter that polls comes by itself.
 local function wake(record)
   local first = first_of(record)
   while first do
-    if redis.call('PUBLISH', first.channel, 'turn ' .. first.id) > 0 or CLUSTERED then break end
+    if polls(first.channel) or redis.call('PUBLISH', first.channel, 'turn ' .. first.id) > 0 or CLUSTERED then break end
     leave(record, first.number, first.id)
     first = first_of(record)
   end

@@ -7,7 +7,7 @@ import { RedisServer } from '@leasehold/testing/redis-server'
 import type { ServerProgram } from '@leasehold/testing/server-program'
 import { type StoreLaw, type StoreSubject, storeLaws, TcpProxy } from '@leasehold/testkit'
 import { startChild } from './child.js'
-import type { Library } from './libraries.js'
+import type { ClusterLibrary, ServerLibrary } from './libraries.js'
 import type { RedisCluster } from './redis-cluster.js'
 
 /** Milliseconds. Long enough for several calls on a busy machine. */
@@ -28,7 +28,7 @@ export const partitionLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) =
 export const restartLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('restart'))
 
 /** Stores on one server, which trials share. */
-export function onServer(library: Library, server: () => RedisServer, isWithOldKeys = false): StoreSubject {
+export function onServer(library: ServerLibrary, server: () => RedisServer, isWithOldKeys = false): StoreSubject {
   let client: RedisClient | undefined
   return {
     name: `redis, by ${library.name}${isWithOldKeys ? ', with compat' : ''}`,
@@ -63,7 +63,7 @@ export function onServer(library: Library, server: () => RedisServer, isWithOldK
 }
 
 /** Stores on one server, each with a way of its own to it that can be cut. */
-export function behindProxies(library: Library, server: () => RedisServer): StoreSubject {
+export function behindProxies(library: ServerLibrary, server: () => RedisServer): StoreSubject {
   return {
     name: `redis at the end of a way, by ${library.name}`,
     time: 'real',
@@ -95,7 +95,7 @@ export function behindProxies(library: Library, server: () => RedisServer): Stor
 }
 
 /** Stores on a server of their own, which writes to disk before it confirms. */
-export function onServerThatRestarts(library: Library, program: ServerProgram): StoreSubject {
+export function onServerThatRestarts(library: ServerLibrary, program: ServerProgram): StoreSubject {
   return {
     name: `redis that begins again, by ${library.name}`,
     time: 'real',
@@ -114,7 +114,7 @@ export function onServerThatRestarts(library: Library, program: ServerProgram): 
 }
 
 /** Stores on a cluster that trials share. */
-export function onCluster(library: Library, cluster: () => RedisCluster): StoreSubject {
+export function onCluster(library: ClusterLibrary, cluster: () => RedisCluster): StoreSubject {
   let client: RedisClient | undefined
   return {
     name: `a cluster of redis, by ${library.name}`,
