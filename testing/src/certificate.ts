@@ -32,19 +32,28 @@ export interface SignedCertificate {
   readonly key: string
 }
 
-/** Certificates that a new authority has signed, for the given hosts: names, or IPv4 addresses. */
-export async function certificatesFor(...hosts: readonly string[]): Promise<SignedCertificate[]> {
+let signedPromise: Promise<SignedCertificate> | undefined
+
+/** A certificate for this machine that an authority has signed, the same for all servers of a process. */
+export function signedCertificate(): Promise<SignedCertificate> {
+  signedPromise ??= certificatesFor(['127.0.0.1', 'localhost']).then(([signed]) => signed as SignedCertificate)
+  return signedPromise
+}
+
+/** Certificates that a new authority has signed, for the given hosts, or lists of hosts: names, or IPv4 addresses. */
+export async function certificatesFor(...hosts: readonly (string | readonly string[])[]): Promise<SignedCertificate[]> {
   const { generate } = await import('selfsigned')
   const keys = { keyType: 'ec', algorithm: 'sha256' } as const
   const authority = await generate([{ name: 'commonName', value: 'authority' }], {
     ...keys,
     extensions: [{ name: 'basicConstraints', cA: true, critical: true }],
   })
+  const altNameOf = (host: string) =>
+    /^[\d.]+$/.test(host) ? ({ type: 7, ip: host } as const) : ({ type: 2, value: host } as const)
   const signed = hosts.map(async (host) => {
-    const altName = /^[\d.]+$/.test(host) ? ({ type: 7, ip: host } as const) : ({ type: 2, value: host } as const)
     const { private: key, cert } = await generate([{ name: 'commonName', value: 'process' }], {
       ...keys,
-      extensions: [{ name: 'subjectAltName', altNames: [altName] }],
+      extensions: [{ name: 'subjectAltName', altNames: [host].flat().map(altNameOf) }],
       ca: { key: authority.private, cert: authority.cert },
     })
     return { ca: authority.cert, cert, key }

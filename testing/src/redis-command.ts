@@ -22,10 +22,7 @@ const NEW_LINE = '\r\n'
  * Asks once, on a connection of its own, so that no client library stands between a test and the server. Rejects with an
  * error of the server, whose message begins with its code; and when there is no answer within 5 s.
  */
-export async function redisCommand(
-  address: RedisAddress,
-  args: readonly (string | number)[],
-): Promise<RedisReply> {
+export async function redisCommand(address: RedisAddress, args: readonly (string | number)[]): Promise<RedisReply> {
   const { password } = address
   const commands = [...(password === undefined ? [] : [['AUTH', password]]), args]
   const limit = AbortSignal.timeout(LIMIT)
@@ -44,7 +41,7 @@ export async function redisCommands(
   signal: AbortSignal,
 ): Promise<RedisReply[]> {
   const target = { port, host: '127.0.0.1' }
-  const socket = ca === undefined ? connectPlainly(target) : connectSecurely({ ...target, ca, servername: 'localhost' })
+  const socket = ca === undefined ? connectPlainly(target) : connectSecurely({ ...target, ca })
   addAbortSignal(signal, socket)
   socket.write(commands.map(encoded).join(''))
   let said = Buffer.alloc(0)

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { certificate } from './certificate.js'
+import { signedCertificate } from './certificate.js'
 import { eventually } from './eventually.js'
 import { freePort } from './free-port.js'
 import { type RedisReply, redisCommand } from './redis-command.js'
@@ -146,7 +146,7 @@ async function prepare(port: number, options: RedisServerOptions): Promise<Place
     writeFileSync(join(dir, file), text)
     return join(dir, file)
   }
-  const pems = tls ? await certificate() : undefined
+  const pems = tls ? await signedCertificate() : undefined
   const listening =
     pems === undefined
       ? ['--port', `${port}`]
@@ -160,7 +160,7 @@ async function prepare(port: number, options: RedisServerOptions): Promise<Place
     dir,
     isOwnDir: options.dir === undefined,
     password,
-    ca: pems?.cert,
+    ca: pems?.ca,
     args: [
       ...(config === undefined ? [] : [keep('redis.conf', config)]),
       ...listening,

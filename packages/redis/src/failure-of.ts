@@ -4,8 +4,8 @@ import { isUnconnected, listingText, networkMessage } from '@leasehold/core/stor
 
 const PERMISSIONS =
   'the user needs +evalsha +eval +subscribe +publish +hget +hlen +hmget +hgetall +hset +hdel +pexpireat +persist +time ' +
-  '+scan (in a cluster also +cluster|slots and +asking, behind Sentinel +info), and the keys and channels that begin with ' +
-  'the prefix'
+  '+scan (in a cluster also +cluster|slots and +asking, behind Sentinel +info, with Valkey GLIDE +info and in a cluster ' +
+  '+ping), and the keys and channels that begin with the prefix'
 
 /** A member of a quorum that has lost its data gives no fencing token before it has learned the floor of the others. */
 export class NoFloorError extends LeaseUnavailableError {}

@@ -85,11 +85,13 @@ export class LeaseOperations {
       throw misconfigured(`recordLife must be at least 1000 ms and finite, not ${recordLife}`)
     }
     const { hasFloor, readLeft } = dialect
-    const adapter = adapterFor(client, random)
+    const adapter = adapterFor(client, random, clock)
     const { clustered, subscribes, keyPrefix } = adapter
     this.pollInterval = subscribes ? undefined : pollIntervalOf(options)
     if (subscribes && options.pollInterval !== undefined) {
-      throw misconfigured('pollInterval is for clients without a subscription: omit it, because the server notifies waiters')
+      throw misconfigured(
+        'pollInterval is for clients without a subscription: omit it, because the server notifies waiters',
+      )
     }
     this.clock = clock
     this.random = random

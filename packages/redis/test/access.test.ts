@@ -4,7 +4,7 @@ import type { RedisClient, RedisLeaseStore } from '@leasehold/redis'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { describe, expect, it } from 'vitest'
-import { libraries } from './support/libraries.js'
+import { differingClusterLibraries, glide, upstash } from './support/libraries.js'
 import { claimOf, granted, never, Scene, within } from './support/scene.js'
 
 const PASSWORD = 'open sesame'
@@ -65,17 +65,34 @@ async function advice(scene: Scene, client: RedisClient): Promise<string[]> {
 }
 
 describeRedis('permissions', () => {
-  describe.concurrent.each(libraries)('by $name', { timeout: 60_000 }, (library) => {
+  it('over HTTP: a wrong token causes an error that says so, and shows no token and no command', async () => {
+    await Scene.play(async (scene) => {
+      const { port } = await scene.server({ password: PASSWORD })
+      for (const password of ['not that', undefined]) {
+        const store = scene.store(upstash.server({ port, password }))
+        const error: unknown = await store.acquire(claimOf('x'), never).catch((reason: unknown) => reason)
+        expect(error).toBeInstanceOf(LeaseUnauthorisedError)
+        const shown = inspect(error, { depth: null, showHidden: true })
+        expect(shown).not.toMatch(/not.that|redis\.call/)
+      }
+      await granted(scene.store(upstash.server({ port, password: PASSWORD })), 'right')
+    })
+  })
+
+  describe.concurrent.each(differingClusterLibraries)('by $name', { timeout: 60_000 }, (library) => {
     it('the permissions that the error names are sufficient, and each is needed', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
         const client = library.server({ port: server.port, username: 'app', password: PASSWORD })
         await allow(server, OWN)
-        const advised = (await advice(scene, client)).filter((rule) => !/cluster|asking|info/.test(rule))
+        const notHere = library === glide ? /cluster|asking|ping/ : /cluster|asking|ping|info/
+        const advised = (await advice(scene, client)).filter((rule) => !notHere.test(rule))
         expect(advised.length).toBeGreaterThan(5)
         await allow(server, [...OWN, ...advised])
         await doAll(scene, client, server)
-        for (const missing of [...OWN, ...advised]) {
+        // GLIDE repeats a denied subscription without a word, until the store gives up.
+        const unsaid = library === glide ? ['&leasehold:*', '+subscribe'] : []
+        for (const missing of [...OWN, ...advised].filter((rule) => !unsaid.includes(rule))) {
           await allow(
             server,
             [...OWN, ...advised].filter((rule) => rule !== missing),

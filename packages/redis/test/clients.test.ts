@@ -1,5 +1,7 @@
 import { LeaseConfigurationError } from '@leasehold/core'
 import {
+  type GlideClient,
+  type GlideClusterClient,
   type IoRedisClient,
   type IoRedisClusterClient,
   type NodeRedisClient,
@@ -7,14 +9,25 @@ import {
   type NodeRedisSentinelClient,
   type RedisClient,
   RedisLeaseStore,
+  type UpstashClient,
 } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import type { RedisServer } from '@leasehold/testing/redis-server'
+import { Redis as UpstashRedis } from '@upstash/redis'
+import { GlideClusterClient as ManyGlide, GlideClient as OneGlide } from '@valkey/valkey-glide'
 import { Cluster, Redis } from 'ioredis'
+import Valkey from 'iovalkey'
 import { createClient, createCluster, createSentinel } from 'redis'
 import { describe, expect, it } from 'vitest'
-import { type Library, libraries } from './support/libraries.js'
+import {
+  clusterLibraries,
+  glide,
+  type Library,
+  type ServerLibrary,
+  sentinelLibraries,
+  serverLibraries,
+} from './support/libraries.js'
 import { claimOf, granted, never, Scene } from './support/scene.js'
 
 /** The clients of a server except those of the tests: the kind of each, by address. */
@@ -43,7 +56,7 @@ async function live(scene: Scene, client: RedisClient, name = 'job'): Promise<vo
 }
 
 describe('a client', () => {
-  it('of ioredis or node-redis is accepted with the types of its library', () => {
+  it('is accepted with the types of its library', async () => {
     const options = { lazyConnect: true } as const
     const redis: IoRedisClient = new Redis(options)
     const group: IoRedisClient = new Redis({ ...options, name: 'x', sentinels: [{ host: 'x', port: 1 }] })
@@ -52,9 +65,37 @@ describe('a client', () => {
     const resp2: NodeRedisClient = createClient({ RESP: 2, socket: { tls: true } })
     const nodes: NodeRedisClusterClient = createCluster({ rootNodes: [{ url: 'redis://x' }] })
     const sentinel: NodeRedisSentinelClient = createSentinel({ name: 'x', sentinelRootNodes: [{ host: 'x', port: 1 }] })
-    for (const taken of [redis, group, cluster, client, resp2, nodes, sentinel] satisfies RedisClient[]) {
+    const valkey: IoRedisClient = new Valkey(options)
+    const valkeys: IoRedisClusterClient = new Valkey.Cluster([{ port: 1 }], options)
+    const lazy = { addresses: [{ host: 'x' }], lazyConnect: true }
+    const oneGlide: GlideClient = await OneGlide.createClient(lazy)
+    const manyGlide: GlideClusterClient = await ManyGlide.createClient(lazy)
+    const overHttp: UpstashClient = new UpstashRedis({ url: 'https://x.example', token: 'x' })
+    const plainHttp: UpstashClient = new UpstashRedis({
+      url: 'https://x.example',
+      token: 'x',
+      enableAutoPipelining: false,
+    })
+    const all = [
+      redis,
+      group,
+      cluster,
+      client,
+      resp2,
+      nodes,
+      sentinel,
+      valkey,
+      valkeys,
+      oneGlide,
+      manyGlide,
+      overHttp,
+      plainHttp,
+    ]
+    for (const taken of all satisfies RedisClient[]) {
       expect(new RedisLeaseStore(taken).kind).toBe('redis')
     }
+    oneGlide.close()
+    manyGlide.close()
   })
 
   it.each([
@@ -63,6 +104,7 @@ describe('a client', () => {
     ['a URL', 'redis://127.0.0.1'],
     ['options', { host: '127.0.0.1', port: 6379 }],
     ['a function', () => {}],
+    ['a promise of a client', OneGlide.createClient({ addresses: [{ host: 'x' }], lazyConnect: true })],
     ['another’s client', { duplicate: () => {}, get: () => {} }],
   ])('that is %s is refused when the store is made', (_, client) => {
     const make = (): RedisLeaseStore => new RedisLeaseStore(client as unknown as RedisClient)
@@ -72,21 +114,23 @@ describe('a client', () => {
 })
 
 describeRedis('clients', () => {
-  describe.concurrent.each(libraries)('of $name', { timeout: 90_000 }, (library) => {
-    it('of one server', async () => {
-      await Scene.play(async (scene) => live(scene, library.server(await scene.server())))
-    })
+  it.concurrent.each(serverLibraries)('of $name, of one server', { timeout: 90_000 }, async (library) => {
+    await Scene.play(async (scene) => live(scene, library.server(await scene.server())))
+  })
 
-    it('of a cluster', async () => {
-      await Scene.play(async (scene) => {
-        const cluster = await scene.cluster()
-        const client = library.cluster(cluster.nodes)
-        // Names on all nodes.
-        await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => live(scene, client, name)))
-      })
+  it.concurrent.each(clusterLibraries)('of $name, of a cluster', { timeout: 90_000 }, async (library) => {
+    await Scene.play(async (scene) => {
+      const cluster = await scene.cluster()
+      const client = library.cluster(cluster.nodes)
+      // Names on all nodes.
+      await Promise.all(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => live(scene, client, name)))
     })
+  })
 
-    it('of sentinels, which keep no connection when the stores are closed', async () => {
+  it.concurrent.each(sentinelLibraries)(
+    'of $name, of sentinels, which keep no connection when the stores are closed',
+    { timeout: 90_000 },
+    async (library) => {
       await Scene.play(async (scene) => {
         const group = await scene.sentinel()
         await live(scene, library.sentinel(group))
@@ -97,8 +141,14 @@ describeRedis('clients', () => {
           return (await Promise.all(group.sentinels.map(others))).flat().length === 0
         })
       })
-    })
+    },
+  )
 
+  it.concurrent.each([glide])('of $name have no connection left when the store is closed', async (library) => {
+    await Scene.play(async (scene) => closedAmid(library, await scene.server(), scene))
+  })
+
+  describe.concurrent.each(sentinelLibraries)('of $name', { timeout: 90_000 }, (library) => {
     it('that are connected are neither used nor closed', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
@@ -107,25 +157,7 @@ describeRedis('clients', () => {
     })
 
     it('have no connection left when the store is closed, whatever was in progress', async () => {
-      await Scene.play(async (scene) => {
-        const server = await scene.server()
-        const client = library.server(server)
-        const store = scene.store(client)
-        await granted(store, 'held')
-        await store.acquire(claimOf('waits', { queue: true }), never)
-        const watching = (async () => {
-          for await (const _ of store.watch('job', never)) await Promise.resolve()
-        })()
-        await eventually('there are connections', async () => (await clientsOf(server)).length >= 2)
-        server.freeze()
-        const under = store.acquire(claimOf('under way'), never)
-        await store.close()
-        await expect(under).rejects.toThrow()
-        await watching
-        await expect(store.read('job', never)).rejects.toThrow('closed')
-        server.thaw()
-        await eventually('no connection is left', async () => (await clientsOf(server)).length === 0)
-      })
+      await Scene.play(async (scene) => closedAmid(library, await scene.server(), scene))
     })
 
     it('of a cluster use their key prefix', async () => {
@@ -159,9 +191,28 @@ describeRedis('clients', () => {
   })
 })
 
+/** Closes a store whose requests hang. */
+async function closedAmid(library: ServerLibrary, server: RedisServer, scene: Scene): Promise<void> {
+  const store = scene.store(library.server(server))
+  await granted(store, 'held')
+  await store.acquire(claimOf('waits', { queue: true }), never)
+  const watching = (async () => {
+    for await (const _ of store.watch('job', never)) await Promise.resolve()
+  })()
+  await eventually('there are connections', async () => (await clientsOf(server)).length >= 2)
+  server.freeze()
+  const under = store.acquire(claimOf('under way'), never)
+  await store.close()
+  await expect(under).rejects.toThrow()
+  await watching
+  await expect(store.read('job', never)).rejects.toThrow('closed')
+  server.thaw()
+  await eventually('no connection is left', async () => (await clientsOf(server)).length === 0)
+}
+
 /** The options of the user's client stay as they are. */
 async function theUsersOwn(library: Library, server: RedisServer, scene: Scene): Promise<void> {
-  const client = library.server(server) as RedisClient & { connect(): Promise<unknown>; client?: unknown }
+  const client = library.server(server) as IoRedisClient | NodeRedisClient
   await client.connect()
   const [own] = await clientsOf(server)
   const id = /id=(\d+)/.exec(own ?? '')?.[1]

@@ -5,7 +5,7 @@ import type { RedisServer } from '@leasehold/testing/redis-server'
 import { describe, expect, it } from 'vitest'
 import { keySlot } from '../src/client/key-slot.js'
 import { scriptCalls } from './support/command-count.js'
-import { libraries } from './support/libraries.js'
+import { differingClusterLibraries, glide } from './support/libraries.js'
 import { untilInLine } from './support/line.js'
 import type { RedisCluster } from './support/redis-cluster.js'
 import { claimOf, granted, heartbeats, never, Scene, within } from './support/scene.js'
@@ -32,7 +32,7 @@ async function move(cluster: RedisCluster, key?: string): Promise<void> {
 }
 
 describeRedis('a cluster', () => {
-  describe.concurrent.each(libraries)('by $name,', { timeout: 90_000 }, (library) => {
+  describe.concurrent.each(differingClusterLibraries)('by $name,', { timeout: 90_000 }, (library) => {
     it('whose slot moves while a lease is held: heartbeats and release succeed', async () => {
       await Scene.play(async (scene) => {
         const cluster = await scene.cluster()
@@ -75,24 +75,28 @@ describeRedis('a cluster', () => {
       })
     })
 
-    it('whose slot is being moved, with half of its keys: all leases are renewed', async () => {
-      await Scene.play(async (scene) => {
-        const cluster = await scene.cluster()
-        const prefix = '{leases}:'
-        const store = scene.store(library.cluster(cluster.nodes), { prefix })
-        const names = ['a', 'b', 'c', 'd', 'e', 'f']
-        const grants = await Promise.all(names.map((name) => granted(store, name, { name })))
-        const { slot, from, to } = await placeOf(cluster, prefix)
-        await cluster.beginMigration(slot, from, to)
-        const half = names.slice(0, 3).map((name) => prefix + name)
-        await from.command('MIGRATE', '127.0.0.1', to.port, '', 0, 5_000, 'KEYS', ...half)
-        const renewed = await store.renewMany?.(grants, never)
-        expect(renewed).toEqual(grants.map(() => ({ renewed: true })))
-        await cluster.moveKeys(slot)
-        await cluster.endMigration(slot)
-        expect(await store.renewMany?.(grants, never)).toEqual(renewed)
-      })
-    })
+    // GLIDE repeats a call with several keys by itself until it times out.
+    it.skipIf(library === glide)(
+      'whose slot is being moved, with half of its keys: all leases are renewed',
+      async () => {
+        await Scene.play(async (scene) => {
+          const cluster = await scene.cluster()
+          const prefix = '{leases}:'
+          const store = scene.store(library.cluster(cluster.nodes), { prefix })
+          const names = ['a', 'b', 'c', 'd', 'e', 'f']
+          const grants = await Promise.all(names.map((name) => granted(store, name, { name })))
+          const { slot, from, to } = await placeOf(cluster, prefix)
+          await cluster.beginMigration(slot, from, to)
+          const half = names.slice(0, 3).map((name) => prefix + name)
+          await from.command('MIGRATE', '127.0.0.1', to.port, '', 0, 5_000, 'KEYS', ...half)
+          const renewed = await store.renewMany?.(grants, never)
+          expect(renewed).toEqual(grants.map(() => ({ renewed: true })))
+          await cluster.moveKeys(slot)
+          await cluster.endMigration(slot)
+          expect(await store.renewMany?.(grants, never)).toEqual(renewed)
+        })
+      },
+    )
 
     it('whose slot is being moved to nodes that no connection leads to yet: all operations succeed at once', async () => {
       await Scene.play(async (scene) => {

@@ -3,7 +3,7 @@ import { systemClock } from '@leasehold/core'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { describe, expect, it } from 'vitest'
-import { libraries } from './support/libraries.js'
+import { differingLibraries } from './support/libraries.js'
 import { untilInLine } from './support/line.js'
 import { claimOf, granted, heartbeats, never, type Player, Scene, TIMES } from './support/scene.js'
 
@@ -19,7 +19,7 @@ async function expectLost({ lease, losses }: Player, reason: string): Promise<vo
 }
 
 describeRedis('a server', () => {
-  describe.concurrent.each(libraries)('by $name,', { timeout: 90_000 }, ({ server: clientOf }) => {
+  describe.concurrent.each(differingLibraries)('by $name,', { timeout: 90_000 }, ({ server: clientOf }) => {
     it('that is killed and starts without data: the holder is notified, and tokens keep growing', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()
@@ -224,7 +224,7 @@ describeRedis('a server', () => {
 })
 
 describeRedis('connections', () => {
-  describe.concurrent.each(libraries)('by $name,', { timeout: 90_000 }, ({ server: clientOf }) => {
+  describe.concurrent.each(differingLibraries)('by $name,', { timeout: 90_000 }, ({ server: clientOf }) => {
     it('that are killed repeatedly: holders keep their leases, and waiters are served in order', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()

@@ -7,7 +7,7 @@ import type { Connection } from '../src/client/connection.js'
 import { LazyConnection } from '../src/client/lazy-connection.js'
 import { KeySpace } from '../src/key-space.js'
 import { listRecords } from '../src/listing.js'
-import { libraries } from './support/libraries.js'
+import { differingClusterLibraries } from './support/libraries.js'
 import { claimOf, never, Scene } from './support/scene.js'
 
 /** Names that a pattern or a key could garble. */
@@ -48,6 +48,7 @@ it('a listing yields a name once, although SCAN repeats its key, and skips keys 
   }
   const adapter = {
     clustered: false,
+    subscribes: true,
     keyPrefix: '',
     run: () => Promise.reject(new Error('unused')),
     newConnection: () => {
@@ -67,7 +68,7 @@ it('a listing yields a name once, although SCAN repeats its key, and skips keys 
 })
 
 describeRedis('a listing', () => {
-  describe.each(libraries)('by $name', { timeout: 90_000 }, (library) => {
+  describe.each(differingClusterLibraries)('by $name', { timeout: 90_000 }, (library) => {
     it('yields the records of all names with a prefix, as they were given', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server()

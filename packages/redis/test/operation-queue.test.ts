@@ -31,7 +31,13 @@ async function callsAfter(
     onEnd: () => {},
     destroy: () => {},
   }
-  const adapter = { clustered: false, keyPrefix: '', newConnection: () => connection, run: () => Promise.resolve() }
+  const adapter = {
+    clustered: false,
+    subscribes: true,
+    keyPrefix: '',
+    newConnection: () => connection,
+    run: () => Promise.resolve(),
+  }
   const lazy = new LazyConnection(adapter, systemClock)
   await lazy.connect()
   const context = { script: leaseScript, recordLife: 1_000, channel: 'c', clustered: false }
@@ -77,7 +83,13 @@ describe('a crowd of operations', () => {
       onEnd: () => {},
       destroy: () => {},
     }
-    const adapter = { clustered, keyPrefix: '', newConnection: () => connection, run: () => Promise.resolve() }
+    const adapter = {
+      clustered,
+      subscribes: true,
+      keyPrefix: '',
+      newConnection: () => connection,
+      run: () => Promise.resolve(),
+    }
     const lazy = new LazyConnection(adapter, systemClock)
     await lazy.connect()
     const queue = new OperationQueue(lazy, systemClock, {
@@ -173,7 +185,7 @@ describe('a connection over which an operation has timed out', () => {
         destroy: () => ended.add(number),
       }
     }
-    const adapter = { clustered: false, keyPrefix: '', newConnection, run: () => Promise.resolve() }
+    const adapter = { clustered: false, subscribes: true, keyPrefix: '', newConnection, run: () => Promise.resolve() }
     const lazy = new LazyConnection(adapter, clock)
     const connection = await lazy.connect()
     const queue = new OperationQueue(lazy, clock, {

@@ -6,7 +6,7 @@ import { describeRedis } from '@leasehold/testing/describe-redis'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { describe, expect, it } from 'vitest'
 import { scriptCalls } from './support/command-count.js'
-import { libraries } from './support/libraries.js'
+import { differingClusterLibraries, differingLibraries, glide, upstash } from './support/libraries.js'
 import { nameOn } from './support/name-on.js'
 import { claimOf, granted, heartbeats, never, type Player, Scene, within } from './support/scene.js'
 
@@ -32,10 +32,12 @@ async function expectSilence(server: RedisServer, calls: number): Promise<void> 
 }
 
 describeRedis('a command does not outlive the time limit of its attempt,', () => {
-  describe.concurrent.each(libraries)(
+  describe.concurrent.each(differingLibraries)(
     'by $name, whose defaults are to queue and to repeat,',
     { timeout: 60_000 },
-    ({ server: clientOf }) => {
+    (library) => {
+      const { server: clientOf } = library
+
       it('if the server is down', async () => {
         await Scene.play(async (scene) => {
           const server = await scene.server()
@@ -50,7 +52,8 @@ describeRedis('a command does not outlive the time limit of its attempt,', () =>
         })
       })
 
-      it('if the server hangs before the first connection', async () => {
+      // A request over HTTP is under way when the server behind the front hangs.
+      it.skipIf(library === upstash)('if the server hangs before the first connection', async () => {
         await Scene.play(async (scene) => {
           const server = await scene.server()
           const store = scene.store(clientOf(server))
@@ -108,8 +111,9 @@ describeRedis('a command does not outlive the time limit of its attempt,', () =>
 const PARTIAL = ['--cluster-require-full-coverage', 'no']
 
 describeRedis('a node of a cluster that hangs,', () => {
-  describe.concurrent.each(libraries)('by $name,', { timeout: 120_000 }, (library) => {
-    it('does not delay requests to other nodes, and is not sent later', async () => {
+  describe.concurrent.each(differingClusterLibraries)('by $name,', { timeout: 120_000 }, (library) => {
+    // GLIDE makes no new client of a cluster while one of the nodes hangs.
+    it.skipIf(library === glide)('does not delay requests to other nodes, and is not sent later', async () => {
       await Scene.play(async (scene) => {
         const cluster = await scene.cluster(PARTIAL)
         const [hung, ...others] = cluster.nodes

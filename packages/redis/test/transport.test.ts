@@ -4,11 +4,11 @@ import { describeRedis } from '@leasehold/testing/describe-redis'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, it } from 'vitest'
-import { libraries } from './support/libraries.js'
+import { differingClusterLibraries } from './support/libraries.js'
 import { claimOf, granted, Scene, within } from './support/scene.js'
 
 describeRedis('a client with the wrong transport', () => {
-  describe.concurrent.each(libraries)('by $name', { timeout: 60_000 }, (library) => {
+  describe.concurrent.each(differingClusterLibraries)('by $name', { timeout: 60_000 }, (library) => {
     it.each([{ password: undefined }, { password: 'open sesame' }])(
       'reads that the server does not speak TLS, with %o',
       async ({ password }) => {
@@ -74,7 +74,7 @@ describeRedis('a client with the wrong transport', () => {
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       scene.atEnd(async () => void server.close())
       const { port } = server.address() as AddressInfo
-      for (const library of libraries) {
+      for (const library of differingClusterLibraries) {
         const store = scene.store(library.server({ port, ca }))
         const error = await store.acquire(claimOf('x'), within(4_000)).catch((reason: unknown) => reason)
         expect(error).toBeInstanceOf(LeaseUnavailableError)

@@ -74,7 +74,7 @@ function turnsOver(...answers: readonly Answer[]) {
     connections.push(connection)
     return connection
   }
-  const adapter = { clustered: false, keyPrefix: '', newConnection, run: () => Promise.resolve() }
+  const adapter = { clustered: false, subscribes: true, keyPrefix: '', newConnection, run: () => Promise.resolve() }
   const messages = new MessageListeners(clock)
   const turns = new Turns(new LazyConnection(adapter, clock), clock, Math.random, 'channel', messages)
   return { clock, connections, messages, turns }

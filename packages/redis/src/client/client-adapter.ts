@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '@leasehold/core'
 import { systemRandom } from '@leasehold/core/store-kit'
 import { misconfigured } from '../redis-options.js'
 import type { ClientAdapter } from './connection.js'
@@ -8,11 +9,15 @@ import type { RedisClient } from './redis-client.js'
 import { isUpstash, upstashAdapter } from './upstash-adapter.js'
 
 /** Throws a `LeaseConfigurationError` if the value is not a client of a supported library. */
-export function adapterFor(client: RedisClient, random: () => number = systemRandom): ClientAdapter {
+export function adapterFor(
+  client: RedisClient,
+  random: () => number = systemRandom,
+  clock: Clock = systemClock,
+): ClientAdapter {
   if (typeof client === 'object' && client !== null) {
     if (isIoRedis(client)) return ioredisAdapter(client, random)
     if (isNodeRedis(client)) return nodeRedisAdapter(client)
-    if (isGlide(client)) return glideAdapter(client)
+    if (isGlide(client)) return glideAdapter(client, clock)
     if (isUpstash(client)) return upstashAdapter(client)
   }
   throw misconfigured(

@@ -1,3 +1,5 @@
+import type { Clock } from '@leasehold/core'
+import { reasonOf } from '@leasehold/core/internal'
 import { misconfigured } from '../redis-options.js'
 import type { ClientAdapter, Connection, Scan, ScriptCall } from './connection.js'
 import { keySlot } from './key-slot.js'
@@ -9,6 +11,7 @@ import { addressIn } from './transport.js'
 export interface GlideClient {
   customCommand(args: string[], options?: GlideCommandOptions): Promise<unknown>
   subscribe(channels: Iterable<string>, timeoutMs: number): Promise<unknown>
+  getSubscriptions(): Promise<{ readonly actualSubscriptions: object }>
   updateConnectionPassword(password: string | null, immediateAuth?: boolean): Promise<unknown>
   close(errorMessage?: string): void
 }
@@ -31,16 +34,29 @@ interface Configuration {
   readonly advancedConfiguration?: object
 }
 
+/** How often a call is sent that nodes of a cluster redirect. */
+const REDIRECTIONS = 5
+
 const TEXT = { decoder: 1 } as const
+
+/** How long a command waits for its answer at most, in milliseconds. */
+const REQUEST_TIMEOUT = 2_500
+
+/**
+ * How often GLIDE is asked whether it is subscribed, in milliseconds. It sends nothing for that. It subscribes again by itself,
+ * without saying that it missed messages: after the server has refused a connection, not before this pause.
+ */
+const LOOK_INTERVAL = 1_000
+const RECONNECT_PAUSE = 3_000
 
 /**
  * GLIDE queues the commands of a broken connection, and sends them when it has connected again, even if the client was closed
- * meanwhile. So it must not connect again after a first failure: the engine decides what is safe to repeat. The pause before
- * the second attempt is longer than any command waits.
+ * meanwhile. But the engine decides what is safe to repeat: so the pause before GLIDE connects again is longer than a command
+ * waits.
  */
 const alone = {
-  requestTimeout: 10_000,
-  connectionBackoff: { numberOfRetries: 1, factor: 3_600_000, exponentBase: 1, jitterPercent: 0 },
+  requestTimeout: REQUEST_TIMEOUT,
+  connectionBackoff: { numberOfRetries: 1, factor: RECONNECT_PAUSE, exponentBase: 1, jitterPercent: 0 },
   lazyConnect: false,
   readFrom: 'primary',
   // The calls of a crowd that claims at once.
@@ -55,7 +71,7 @@ export function isGlide(client: object): client is GlideClient | GlideClusterCli
   return 'customCommand' in client && 'updateConnectionPassword' in client
 }
 
-export function glideAdapter(client: GlideClient | GlideClusterClient): ClientAdapter {
+export function glideAdapter(client: GlideClient | GlideClusterClient, clock: Clock): ClientAdapter {
   const configuration = configurationOf(client)
   const { addresses, useTLS } = configuration
   const [only, ...others] = addresses
@@ -68,8 +84,8 @@ export function glideAdapter(client: GlideClient | GlideClusterClient): ClientAd
     address: hasOneAddress ? addressIn({ ...only, tls: useTLS }) : undefined,
     newConnection: () =>
       clustered
-        ? new GlideClusterConnection(client, configuration)
-        : new GlideConnection(client, configuration),
+        ? new GlideClusterConnection(client, configuration, clock)
+        : new GlideConnection(client, configuration, clock),
     run: (call) => run(client, call, (error) => new ServerReply(replyIn(error), { cause: error })),
   }
 }
@@ -113,6 +129,8 @@ const codes: Readonly<Record<string, string>> = {
   MasterDown: 'MASTERDOWN',
   CrossSlot: 'CROSSSLOT',
   NotBusy: 'NOTBUSY',
+  Moved: 'MOVED',
+  Ask: 'ASK',
 }
 
 /** The error as the server sent it. */
@@ -121,13 +139,14 @@ function replyIn({ message }: Error): string {
   return code === '' ? message : `${codes[code] ?? code} ${rest}`
 }
 
-/** Of several addresses, and of a cluster, the last error: `Connection error: Standalone(Received error for address `…`: …)`. */
+/** Of GLIDE: `Connection error: Standalone(Received error for address `HOST:PORT`: REASON)`, or with `Cluster(…)`. */
 function connectFailure(error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const [, address, reason = ''] = /Received error for address `([^`]*)`: (.*?)\s*\)?\s*$/s.exec(error.message) ?? []
   const text = reason === '' ? error.message : reason
-  const [reply] = /\b(?:NOAUTH|WRONGPASS|NOPERM)\b.*/s.exec(text) ?? []
-  if (reply !== undefined) return new ServerReply(replyIn(new Error(reply.trim())))
+  if (text.includes('No primary node found')) return new ServerReply('READONLY the server is a replica')
+  const [reply] = /\b(?:NOAUTH|WRONGPASS|PermissionDenied|AuthenticationFailed|BusyLoadingError): .*/s.exec(text) ?? []
+  if (reply !== undefined) return new ServerReply(replyIn(new Error(reply.replace(/[\s)]+$/, ''))))
   const message = address === undefined ? text : `no connection to ${address}: ${text}`
   return Object.assign(new Error(message, { cause: error }), { syscall: 'connect' })
 }
@@ -140,15 +159,18 @@ class GlideConnection implements Connection {
   readonly traffic = new Traffic()
   readonly #clientClass: ClientClass
   readonly #configuration: Configuration
+  readonly #clock: Clock
   readonly #onEnd: (() => void)[] = []
   #client: GlideClient | undefined
   #onMessage: (channel: string, message: string) => void = () => {}
   #isOver = false
+  #cancelLook = (): void => {}
 
   /** The class is that of the given client, so that the store loads no library. */
-  constructor(client: GlideClient, configuration: Configuration) {
+  constructor(client: GlideClient, configuration: Configuration, clock: Clock) {
     this.#clientClass = client.constructor as unknown as ClientClass
     this.#configuration = configuration
+    this.#clock = clock
   }
 
   async connect(): Promise<void> {
@@ -186,12 +208,13 @@ class GlideConnection implements Connection {
     ])
   }
 
-  subscribe(channel: string, onMessage: (message: string) => void): Promise<unknown> {
+  async subscribe(channel: string, onMessage: (message: string) => void): Promise<void> {
     this.#onMessage = (from, message) => {
       if (from === channel) onMessage(message)
     }
     // The caller has a time limit of its own.
-    return this.ending(this.#open.subscribe([channel], 0))
+    await this.ending(this.#open.subscribe([channel], 0))
+    this.#lookLater(channel)
   }
 
   onEnd(callback: () => void): void {
@@ -202,6 +225,7 @@ class GlideConnection implements Connection {
   destroy(): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#cancelLook()
     this.#client?.close()
     for (const callback of this.#onEnd.splice(0)) callback()
   }
@@ -216,14 +240,29 @@ class GlideConnection implements Connection {
     return this.ending(send(sent, (error) => new ServerReply(replyIn(error))))
   }
 
-  /** A client that has closed itself never comes back. */
+  /** Ends the connection with a client that has closed itself, or whose connection is silent. */
   protected async ending<R>(sent: Promise<R>): Promise<R> {
     try {
       return await sent
     } catch (error) {
-      if (error instanceof Error && error.name === 'ClosingError') this.destroy()
+      if (error instanceof Error && this.isOverAt(error)) this.destroy()
       throw error
     }
+  }
+
+  protected isOverAt({ name }: Error): boolean {
+    return name === 'ClosingError' || name === 'TimeoutError'
+  }
+
+  #lookLater(channel: string): void {
+    if (this.#isOver) return
+    const look = async (): Promise<void> => {
+      const { actualSubscriptions } = await this.ending(this.#open.getSubscriptions())
+      const channels = Object.values(actualSubscriptions).flatMap((some: Iterable<unknown>) => [...some])
+      if (channels.map(String).includes(channel)) this.#lookLater(channel)
+      else this.destroy()
+    }
+    this.#cancelLook = this.#clock.schedule(LOOK_INTERVAL, () => void look().catch(() => this.destroy()))
   }
 }
 
@@ -231,6 +270,25 @@ class GlideClusterConnection extends GlideConnection {
   /** GLIDE does not show which node has a key. So each slot counts as a node: a slot is silent if its node is. */
   override nodeOf(key: string): string {
     return String(keySlot(key))
+  }
+
+  /**
+   * GLIDE follows some redirections, and then rejects with the last one. The node that redirects has done nothing, so that
+   * the call can be repeated.
+   */
+  override async run(call: ScriptCall): Promise<unknown> {
+    for (let redirections = 1; ; redirections += 1) {
+      try {
+        return await super.run(call)
+      } catch (error) {
+        if (redirections === REDIRECTIONS || !/^(?:MOVED|ASK) /.test(reasonOf(error))) throw error
+      }
+    }
+  }
+
+  /** Other nodes may still answer. */
+  protected override isOverAt({ name }: Error): boolean {
+    return name === 'ClosingError'
   }
 
   override async scans(): Promise<readonly Scan[]> {

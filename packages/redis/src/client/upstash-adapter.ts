@@ -73,11 +73,9 @@ async function send(
   signal: AbortSignal | undefined,
   toReply: (message: string, error: Error) => Error,
 ): Promise<unknown> {
-  const answer = await requester
-    .request(signal === undefined ? { body } : { body, signal })
-    .catch((error: unknown) => {
-      throw signal?.aborted ? signal.reason : toFailure(error, toReply)
-    })
+  const answer = await requester.request(signal === undefined ? { body } : { body, signal }).catch((error: unknown) => {
+    throw signal?.aborted ? signal.reason : toFailure(error, toReply)
+  })
   // For an aborted request, the client resolves with the reason as if it were the result.
   if (signal?.aborted) throw signal.reason
   if (answer.error) throw toReply(answer.error, new Error(answer.error))

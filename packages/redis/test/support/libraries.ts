@@ -49,7 +49,10 @@ export interface Library extends ClusterLibrary {
 const host = '127.0.0.1'
 
 /** ioredis, and iovalkey, which began as a copy of it. */
-function ioredisLike(name: string, library: { readonly Redis: typeof Redis; readonly Cluster: typeof Cluster }): Library {
+function ioredisLike(
+  name: string,
+  library: { readonly Redis: typeof Redis; readonly Cluster: typeof Cluster },
+): Library {
   return {
     name,
     server: ({ port, username, password, ca }, options = {}) =>
@@ -110,7 +113,10 @@ const nodeRedis: Library = {
 /** The store needs the class and the configuration of a client, and not the client itself: one of each class is enough. */
 async function glideModels() {
   const options = { addresses: [{ host, port: 1 }], lazyConnect: true }
-  const models = { server: await GlideClient.createClient(options), cluster: await GlideClusterClient.createClient(options) }
+  const models = {
+    server: await GlideClient.createClient(options),
+    cluster: await GlideClusterClient.createClient(options),
+  }
   models.server.close()
   models.cluster.close()
   return models
@@ -150,8 +156,14 @@ export const upstash: ServerLibrary = {
   server: (address) => new UpstashRedis({ ...front.access(address), enableTelemetry: false }),
 }
 
-/** For the tests that take long. */
+/** Those that can do all that a client can. */
 export const libraries: readonly Library[] = [ioredis, nodeRedis]
+
+/** Without iovalkey, see below. */
+export const differingClusterLibraries: readonly ClusterLibrary[] = [...libraries, glide]
+
+/** For tests that take long: they leave out iovalkey, because it began as a copy of ioredis. */
+export const differingLibraries: readonly ServerLibrary[] = [...differingClusterLibraries, upstash]
 
 export const sentinelLibraries: readonly Library[] = [...libraries, iovalkey]
 
