@@ -57,7 +57,7 @@ function failureIn(action: string, about: LeaseErrorDetails, error: unknown): Le
 
 /** Whether the server denies an operation to the user. For commands of a script, the message differs. */
 export function isDenied(message: string): boolean {
-  return message.includes('NOPERM') || message.includes('The user executing the script can')
+  return /NOPERM|The user executing the script can|ACL failure in script/.test(message)
 }
 
 /** Clients put the command into their errors, and it may be the one with the password. */

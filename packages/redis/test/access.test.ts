@@ -2,6 +2,7 @@ import { inspect } from 'node:util'
 import { LeaseUnauthorisedError } from '@leasehold/core'
 import type { RedisClient, RedisLeaseStore } from '@leasehold/redis'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { redisProgram, whyNoTls } from '@leasehold/testing/redis-program'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { describe, expect, it } from 'vitest'
 import { differingClusterLibraries, glide, upstash } from './support/libraries.js'
@@ -139,7 +140,7 @@ describeRedis('permissions', () => {
       })
     })
 
-    it('over TLS, with a password', async () => {
+    it.skipIf(whyNoTls(redisProgram))('over TLS, with a password', async () => {
       await Scene.play(async (scene) => {
         const server = await scene.server({ tls: true, password: PASSWORD })
         const { port, password, ca } = server

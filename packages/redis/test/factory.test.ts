@@ -6,6 +6,7 @@ import { parseHocon } from '@leasehold/config'
 import { LeaseConfigurationError, LeaseProvider, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { redisLease } from '@leasehold/redis'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { redisProgram, whyNoTls } from '@leasehold/testing/redis-program'
 import { RedisServer, type RedisServerOptions } from '@leasehold/testing/redis-server'
 import { afterAll, describe, expect, it } from 'vitest'
 import { RedisCluster } from './support/redis-cluster.js'
@@ -83,7 +84,7 @@ describeRedis('a lease of a configuration', () => {
       expect(String(await server.command('ACL', 'LOG'))).toBe('')
     })
 
-    it('over TLS, trusting the certificates of a file', async ({ expect }) => {
+    it.skipIf(whyNoTls(redisProgram))('over TLS, trusting the certificates of a file', async ({ expect }) => {
       const server = await startServer({ tls: true })
       const caFile = join(server.dir, 'trusted.pem')
       writeFileSync(caFile, server.ca ?? '')

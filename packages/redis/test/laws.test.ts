@@ -1,4 +1,5 @@
 import { redisProgram } from '@leasehold/testing/redis-program'
 import { describeServerLaws } from './support/describe-server-laws.js'
+import { serverLibraries } from './support/libraries.js'
 
-describeServerLaws(redisProgram)
+describeServerLaws(redisProgram, serverLibraries)

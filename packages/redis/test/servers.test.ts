@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { redisProgram, whyNoTls } from '@leasehold/testing/redis-program'
 import { RedisServer, type RedisServerOptions } from '@leasehold/testing/redis-server'
 import { describe, it } from 'vitest'
 import { RedisCluster } from './support/redis-cluster.js'
@@ -67,7 +68,7 @@ describeRedis('the servers of the tests', () => {
       })
     })
 
-    it('requires a password and TLS if configured', async ({ expect }) => {
+    it.skipIf(whyNoTls(redisProgram))('requires a password and TLS if configured', async ({ expect }) => {
       await withServer({ password: 'a b', tls: true }, async (server) => {
         expect(server.url).toBe(`rediss://:a%20b@127.0.0.1:${server.port}`)
         expect(await server.command('PING')).toBe('PONG')

@@ -1,13 +1,13 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { createLease, LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
-import { describeRedis } from '@leasehold/testing/describe-redis'
+import { describeRedisTls } from '@leasehold/testing/describe-redis'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, it } from 'vitest'
 import { differingClusterLibraries } from './support/libraries.js'
 import { claimOf, granted, Scene, within } from './support/scene.js'
 
-describeRedis('a client with the wrong transport', () => {
+describeRedisTls('a client with the wrong transport', () => {
   describe.concurrent.each(differingClusterLibraries)('by $name', { timeout: 60_000 }, (library) => {
     it.each([{ password: undefined }, { password: 'open sesame' }])(
       'reads that the server does not speak TLS, with %o',

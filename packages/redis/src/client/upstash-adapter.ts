@@ -82,10 +82,13 @@ async function send(
   return answer.result
 }
 
-/** The message of the client ends with the whole command. */
+/** The message of the client ends with the whole command, which is removed: it may have secrets in it. */
 function toFailure(error: unknown, toReply: (message: string, error: Error) => Error): unknown {
   if (!(error instanceof Error)) return error
-  if (error.name === 'UpstashError') return toReply(replyIn(error.message), error)
+  if (error.name === 'UpstashError') {
+    error.message = replyIn(error.message)
+    return toReply(error.message, error)
+  }
   // Of `fetch`, whose own message says nothing.
   if (error instanceof TypeError && error.cause instanceof Error) return error.cause
   return error

@@ -5,10 +5,10 @@ import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
 import { behindProxies, onServer, onServerThatRestarts, partitionLaws, restartLaws } from './law-subjects.js'
-import { serverLibraries } from './libraries.js'
+import type { ServerLibrary } from './libraries.js'
 
 /** The laws of stores and leases on servers of one program: a server that trials share, and servers that start again. */
-export function describeServerLaws(program: ServerProgram): void {
+export function describeServerLaws(program: ServerProgram, libraries: readonly ServerLibrary[]): void {
   describeUnless(program.whyNot, 'one server:', () => {
     let server: RedisServer
 
@@ -18,7 +18,7 @@ export function describeServerLaws(program: ServerProgram): void {
 
     afterAll(() => server.stop())
 
-    for (const library of serverLibraries) {
+    for (const library of libraries) {
       describeStoreLaws(onServer(library, () => server))
       const proxied = behindProxies(library, () => server)
       describeStoreLaws(proxied, partitionLaws)
@@ -27,6 +27,6 @@ export function describeServerLaws(program: ServerProgram): void {
   })
 
   describeUnless(program.whyNot, 'servers of their own:', () => {
-    for (const library of serverLibraries) describeStoreLaws(onServerThatRestarts(library, program), restartLaws)
+    for (const library of libraries) describeStoreLaws(onServerThatRestarts(library, program), restartLaws)
   })
 }
