@@ -87,6 +87,8 @@ export class OperationQueue {
   readonly #script: LeaseScript
   readonly #floorKey: string | undefined
   readonly #requests: Requests<Query, Answers>
+  /** The connections over which the text of the script has gone. */
+  readonly #informed = new WeakSet<Connection>()
 
   constructor(connection: LazyConnection, clock: Clock, context: CallContext) {
     const { script, recordLife, channel, clustered, floorKey } = context
@@ -168,8 +170,10 @@ export class OperationQueue {
     connection: Connection,
     operations: readonly Operation[],
     call: StoreCall,
-    isByText: boolean,
+    isRepeated: boolean,
   ): Promise<void> {
+    const isByText = isRepeated || (connection.isTextFirst === true && !this.#informed.has(connection))
+    this.#informed.add(connection)
     const key = operations[0]?.query.requests[0]?.key
     if (key === undefined) return
     const traffic = connection.traffic.begin(connection.nodeOf(key), this.#clock.now())

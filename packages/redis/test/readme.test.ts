@@ -4,6 +4,7 @@ import { RedisGuard } from '@leasehold/redis'
 import { turnsOf } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { RedisServer } from '@leasehold/testing/redis-server'
+import { UpstashFront } from '@leasehold/testing/upstash-front'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { bookSeat } from './readme/book-seat.js'
@@ -26,6 +27,20 @@ describeRedis('the examples of the documents', () => {
 
   it('gives two processes with the first program of the guide their turns', async () => {
     expect(new Set(await turnsOf(firstLease, { REDIS_URL: server.url })).size).toBe(2)
+  })
+
+  it.each(['iovalkey', 'glide'])('gives two processes with the first program for %s their turns', async (client) => {
+    const program = new URL(`./readme/first-lease-${client}.mjs`, import.meta.url)
+    expect(new Set(await turnsOf(program, { VALKEY_URL: server.url })).size).toBe(2)
+  })
+
+  it('gives two processes with the first program for @upstash/redis their turns', async () => {
+    const program = new URL('./readme/first-lease-upstash.mjs', import.meta.url)
+    const front = await UpstashFront.start()
+    const { url, token } = front.access(server)
+    const environment = { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token }
+    expect(new Set(await turnsOf(program, environment)).size).toBe(2)
+    await front.stop()
   })
 
   it('writes under the lease and the guard', async () => {

@@ -16,6 +16,8 @@ export type Scan = (cursor: string, pattern: string, count: number) => Promise<u
 /** A connection that never comes back after its end. In a cluster it consists of one connection to each node. */
 export interface Connection {
   readonly traffic: Traffic
+  /** Whether the first script goes by its text, because the client logs the answer that the server does not know the hash. */
+  readonly isTextFirst?: boolean
   /** Must be called once, before all others. Rejects with the reason why no server could be reached. */
   connect(): Promise<void>
   /** The node of a cluster that has the key; the same for all keys if there is one server. */

@@ -5,7 +5,7 @@ import type { ClientAdapter, Connection, Scan, ScriptCall } from './connection.j
 import { keySlot } from './key-slot.js'
 import { ServerReply } from './server-reply.js'
 import { Traffic } from './traffic.js'
-import { addressIn } from './transport.js'
+import { addressIn, anyReached } from './transport.js'
 
 /** The part of `GlideClient` of Valkey GLIDE 2 that the store uses. */
 export interface GlideClient {
@@ -157,13 +157,14 @@ interface ClientClass {
 
 class GlideConnection implements Connection {
   readonly traffic = new Traffic()
+  readonly isTextFirst = true
   readonly #clientClass: ClientClass
   readonly #configuration: Configuration
   readonly #clock: Clock
   readonly #onEnd: (() => void)[] = []
   #client: GlideClient | undefined
   #onMessage: (channel: string, message: string) => void = () => {}
-  #isOver = false
+  readonly #over = new AbortController()
   #cancelLook = (): void => {}
 
   /** The class is that of the given client, so that the store loads no library. */
@@ -177,6 +178,7 @@ class GlideConnection implements Connection {
     const callback = ({ channel, message }: { channel: unknown; message: unknown }): void => {
       this.#onMessage(String(channel), String(message))
     }
+    await anyReached(this.#configuration.addresses, this.#over.signal)
     try {
       this.#client = await this.#clientClass.createClient({
         ...this.#configuration,
@@ -224,10 +226,14 @@ class GlideConnection implements Connection {
 
   destroy(): void {
     if (this.#isOver) return
-    this.#isOver = true
+    this.#over.abort()
     this.#cancelLook()
     this.#client?.close()
     for (const callback of this.#onEnd.splice(0)) callback()
+  }
+
+  get #isOver(): boolean {
+    return this.#over.signal.aborted
   }
 
   get #open(): GlideClient {

@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { connect as connectPlain, type Socket } from 'node:net'
 import { connect as connectTls } from 'node:tls'
 import type { LeaseConfigurationError } from '@leasehold/core'
@@ -19,6 +20,30 @@ export function addressIn(options: object | undefined): Address | undefined {
   if (given.path || given.sentinels) return undefined
   const port = Number(given.port ?? DEFAULT_PORT)
   return { host: String(given.host ?? 'localhost'), port, isSecure: Boolean(given.tls) }
+}
+
+/**
+ * Resolves when one of the addresses takes a connection, for a client that tries again instead of saying why it has none.
+ * Rejects with the reasons why none does, or when the signal is aborted.
+ */
+export async function anyReached(
+  addresses: readonly { readonly host: string; readonly port?: number }[],
+  signal: AbortSignal,
+): Promise<void> {
+  const over = new AbortController()
+  const ending = AbortSignal.any([signal, over.signal])
+  const reached = addresses.map(async ({ host, port = DEFAULT_PORT }) => {
+    const socket = connectPlain({ host, port, signal: ending })
+    await once(socket, 'connect').finally(() => socket.destroy())
+  })
+  try {
+    await Promise.any(reached)
+  } catch (error) {
+    const { errors } = error as AggregateError
+    throw errors.length === 1 ? errors[0] : error
+  } finally {
+    over.abort()
+  }
 }
 
 /**
