@@ -1,5 +1,7 @@
-export type { EtcdTls, GrpcClient } from './client/channel.js'
+export type { EtcdTls } from './client/channel.js'
 export { EtcdClient, type EtcdClientOptions } from './client/etcd-client.js'
+export type { Etcd3Like } from './client/etcd3-object.js'
+export type { GrpcChannel, GrpcClient, GrpcConnection, GrpcCredentials } from './client/grpc-connection.js'
 export {
   type EtcdCondition,
   EtcdGuard,

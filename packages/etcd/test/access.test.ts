@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { credentials } from '@grpc/grpc-js'
 import { LeaseProvider, LeaseUnauthorisedError, LeaseUnavailableError } from '@leasehold/core'
 import { etcdLease } from '@leasehold/etcd'
 import { temporaryFolder } from '@leasehold/testing'
@@ -80,6 +81,25 @@ describeEtcd('without users', () => {
 })
 
 describeEtcd('by TLS', () => {
+  it("the user's credentials of gRPC are those of all connections", ({ expect }) =>
+    Scene.play(async (scene) => {
+      const folder = temporaryFolder()
+      const { cert, key } = await certificate()
+      const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
+      writeFileSync(certFile, cert)
+      writeFileSync(keyFile, key)
+      const server = await scene.server({
+        scheme: 'https',
+        args: ['--cert-file', certFile, '--key-file', keyFile, '--client-cert-auth', '--trusted-ca-file', certFile],
+      })
+      const endpoints = [`https://localhost:${server.port}`]
+      const [authority, secret] = [Buffer.from(cert), Buffer.from(key)]
+      const own = credentials.createSsl(authority, secret, authority)
+      await granted(scene.storeWith({ endpoints, credentials: own }), randomUUID())
+      const stranger = scene.storeWith({ endpoints, credentials: credentials.createSsl(authority) })
+      await expect(stranger.read('job', never)).rejects.toThrow(LeaseUnavailableError)
+    }))
+
   it('a configuration trusts a certificate, and shows its own', ({ expect }) =>
     Scene.play(async (scene) => {
       const folder = temporaryFolder()

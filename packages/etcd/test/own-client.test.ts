@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { Client, credentials } from '@grpc/grpc-js'
+import { Channel, Client, credentials } from '@grpc/grpc-js'
 import { EtcdClient, EtcdGuard, EtcdLeaseStore } from '@leasehold/etcd'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
 import { describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { never, onServer } from './support/law-subjects.js'
+import { granted, Scene } from './support/scene.js'
 
 describeEtcd("the user's client of gRPC", () => {
   let server: EtcdServer
@@ -28,6 +29,7 @@ describeEtcd("the user's client of gRPC", () => {
     onServer(
       () => server,
       () => client,
+      "the user's client of gRPC",
     ),
   )
 
@@ -49,6 +51,20 @@ describeEtcd("the user's client of gRPC", () => {
     both.close()
     down.close()
   })
+})
+
+describeEtcd("the user's channel of gRPC", () => {
+  it('serves a store, and stays open when the client of etcd is closed', () =>
+    Scene.play(async (scene) => {
+      const server = await scene.server()
+      const own = new Channel(`127.0.0.1:${server.port}`, credentials.createInsecure(), {})
+      scene.atEnd(async () => own.close())
+      for (const name of ['first', 'second']) {
+        const etcd = new EtcdClient({ clients: [own] })
+        await granted(new EtcdLeaseStore(etcd), randomUUID(), { name })
+        etcd.close()
+      }
+    }))
 })
 
 function clientTo(port: number): Client {

@@ -3,7 +3,9 @@ import { EtcdClient, EtcdGuard } from '@leasehold/etcd'
 import { turnsOf } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
+import { Etcd3 } from 'etcd3'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { rebuildWith } from './readme/own-etcd3.js'
 import { rebuildOnce } from './readme/rebuild-index.js'
 import { withdraw } from './readme/transfer.js'
 import { warmUp } from './support/scene.js'
@@ -31,6 +33,13 @@ describeEtcd('the examples of the documents', () => {
     await rebuildOnce([server.url], async () => 'second')
     expect(await read('index/latest')).toBe('second')
     expect(JSON.parse(await read('leasehold/index'))).toMatchObject({ state: 'available' })
+  })
+
+  it('uses the Etcd3 object of the service', async () => {
+    const etcd3 = new Etcd3({ hosts: server.url })
+    await rebuildWith(etcd3, async () => 'third')
+    expect(await etcd3.get('index/latest').string()).toBe('third')
+    etcd3.close()
   })
 
   it('runs a transaction under the guard', async () => {

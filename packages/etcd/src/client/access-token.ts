@@ -3,17 +3,17 @@ import { untilAborted } from '@leasehold/core/store-kit'
 import { isOldToken, isRpcError } from './rpc-error.js'
 
 /** The token of a user, made at the first use, and again when the server does not take it any more. */
-export class AccessToken {
-  readonly #authenticate: () => Promise<string>
-  #current: Promise<string | undefined> | undefined
+export class AccessToken<T> {
+  readonly #authenticate: () => Promise<T>
+  #current: Promise<T | undefined> | undefined
 
   /** `authenticate` gets a token from the server. */
-  constructor(authenticate: () => Promise<string>) {
+  constructor(authenticate: () => Promise<T>) {
     this.#authenticate = authenticate
   }
 
   /** Sends a request with the token; once more with a new token, if the server does not take it any more. */
-  async with<T>(send: (token: string | undefined) => Promise<T>, call: StoreCall): Promise<T> {
+  async with<A>(send: (token: T | undefined) => Promise<A>, call: StoreCall): Promise<A> {
     const current = this.#get()
     try {
       return await send(await untilAborted(current, call))
@@ -25,7 +25,7 @@ export class AccessToken {
   }
 
   /** The token as it is now, for streams. */
-  get(call: StoreCall): Promise<string | undefined> {
+  get(call: StoreCall): Promise<T | undefined> {
     return untilAborted(this.#get(), call)
   }
 
@@ -34,7 +34,7 @@ export class AccessToken {
     if (this.#current === token) this.#current = undefined
   }
 
-  #get(): Promise<string | undefined> {
+  #get(): Promise<T | undefined> {
     if (this.#current === undefined) {
       const current = this.#authenticate().catch((error: unknown) => {
         // The servers let everybody in.

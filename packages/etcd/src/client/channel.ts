@@ -1,14 +1,10 @@
-import {
-  type ChannelCredentials,
-  Client,
-  type ClientDuplexStream,
-  credentials,
-  Metadata,
-  type ServiceError,
-} from '@grpc/grpc-js'
+import { ChannelCredentials, Client, credentials, Metadata } from '@grpc/grpc-js'
 import type { StoreCall } from '@leasehold/core/store'
-import { type Answer, type Message, type Method, type Request, services } from './api.js'
-import { decode, encode } from './messages.js'
+import { misconfigured } from '../etcd-options.js'
+import type { Answer, Method, Request } from './api.js'
+import type { Connection, Credential } from './connection.js'
+import { openWatch, sendUnary, type WatchStream } from './grpc-calls.js'
+import { type GrpcConnection, type GrpcCredentials, isGrpcClient, isGrpcCredentials } from './grpc-connection.js'
 
 /**
  * A connection that is silent for 15 s is ended. A member that comes back is found within a second. Channels share no
@@ -34,13 +30,8 @@ export interface EtcdTls {
   readonly key?: string | undefined
 }
 
-/** The method of `Client` of `@grpc/grpc-js`, and of the clients that are made by it, that this package calls. */
-export type GrpcClient = Pick<Client, 'getChannel'>
-
-export type WatchStream = ClientDuplexStream<Message<'WatchRequest'>, Message<'WatchResponse'>>
-
 /** One gRPC channel to one member. */
-export class Channel {
+export class Channel implements Connection {
   readonly #client: Client
   readonly #isOwn: boolean
 
@@ -49,61 +40,27 @@ export class Channel {
     this.#isOwn = isOwn
   }
 
-  /** `address` is `host:port`. Without `tls`, it speaks plain text. */
-  static to(address: string, tls: EtcdTls | undefined): Channel {
-    return new Channel(new Client(address, credentialsOf(tls), OPTIONS), true)
+  /** `address` is `host:port`. Without certificates or credentials, it speaks plain text. */
+  static to(address: string, given: EtcdTls | GrpcCredentials | undefined): Channel {
+    return new Channel(new Client(address, credentialsOf(given), OPTIONS), true)
   }
 
   /**
-   * The channel of a client of the user, which stays open. Requests go through a client of this copy of gRPC: one of another
-   * copy does not recognise the metadata of this one.
+   * The channel of the user, which stays open. Requests go through a client of this copy of gRPC: one of another copy does
+   * not recognise the metadata of this one.
    */
-  static of(client: GrpcClient): Channel {
-    const channelOverride = client.getChannel()
-    return new Channel(
-      new Client(channelOverride.getTarget(), credentials.createInsecure(), { channelOverride }),
-      false,
-    )
+  static of(connection: GrpcConnection): Channel {
+    const channelOverride = isGrpcClient(connection) ? connection.getChannel() : connection
+    const options = { channelOverride }
+    return new Channel(new Client(channelOverride.getTarget(), credentials.createInsecure(), options), false)
   }
 
-  /** Rejects with a `ServiceError`, or with the reason of the abort. */
-  unary<M extends Method>(
-    method: M,
-    request: Request<M>,
-    token: string | undefined,
-    call: StoreCall,
-  ): Promise<Answer<M>> {
-    return new Promise((resolve, reject) => {
-      if (call.aborted) return reject(call.signal.reason)
-      const sent = this.#client.makeUnaryRequest<object, object>(
-        `/etcdserverpb.${services[method]}/${method}`,
-        (fields) => encode(`${method}Request`, fields),
-        (bytes) => decode(`${method}Response`, bytes),
-        request,
-        metadataOf(token),
-        (error: ServiceError | null, answer?: object) => {
-          removeListener()
-          if (error === null) resolve(answer as Answer<M>)
-          else reject(error)
-        },
-      )
-      const removeListener = call.onAbort(() => {
-        reject(call.signal.reason)
-        sent.cancel()
-      })
-    })
+  unary<M extends Method>(method: M, request: Request<M>, token: Credential, call: StoreCall): Promise<Answer<M>> {
+    return sendUnary(this.#client, method, request, metadataOf(token), call)
   }
 
-  /** A stream that the server ends when its member has no leader. */
-  watch(token: string | undefined): WatchStream {
-    const metadata = metadataOf(token)
-    metadata.set('hasleader', 'true')
-    return this.#client.makeBidiStreamRequest(
-      '/etcdserverpb.Watch/Watch',
-      (fields) => encode('WatchRequest', fields),
-      (bytes) => decode('WatchResponse', bytes) as Message<'WatchResponse'>,
-      metadata,
-    )
+  watch(token: Credential): WatchStream {
+    return openWatch(this.#client, metadataOf(token))
   }
 
   close(): void {
@@ -111,14 +68,18 @@ export class Channel {
   }
 }
 
-function credentialsOf(tls: EtcdTls | undefined): ChannelCredentials {
-  if (tls === undefined) return credentials.createInsecure()
-  const [ca, key, cert] = [tls.ca, tls.key, tls.cert].map((pem) => (pem === undefined ? null : Buffer.from(pem)))
+function credentialsOf(given: EtcdTls | GrpcCredentials | undefined): ChannelCredentials {
+  if (given === undefined) return credentials.createInsecure()
+  if (given instanceof ChannelCredentials) return given
+  if (isGrpcCredentials(given)) {
+    throw misconfigured('credentials are of another copy of @grpc/grpc-js: give clients, which can be of any copy')
+  }
+  const [ca, key, cert] = [given.ca, given.key, given.cert].map((pem) => (pem === undefined ? null : Buffer.from(pem)))
   return credentials.createSsl(ca, key, cert)
 }
 
-function metadataOf(token: string | undefined): Metadata {
+function metadataOf(token: Credential): Metadata {
   const metadata = new Metadata()
-  if (token !== undefined) metadata.set('token', token)
+  if (typeof token === 'string') metadata.set('token', token)
   return metadata
 }

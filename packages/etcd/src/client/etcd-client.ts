@@ -1,11 +1,22 @@
+import type { Metadata } from '@grpc/grpc-js'
 import { type Clock, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { checkedTexts, checkOptionNames, type OptionNames, untilAborted } from '@leasehold/core/store-kit'
 import { misconfigured } from '../etcd-options.js'
 import { AccessToken } from './access-token.js'
 import type { Answer, Method, Request, RequestOp, TxnRequest, TxnResponse } from './api.js'
-import type { Channel, EtcdTls, GrpcClient, WatchStream } from './channel.js'
+import type { EtcdTls } from './channel.js'
+import type { Connection, Credential } from './connection.js'
+import { type Etcd3Like, poolOf, signInWith } from './etcd3-object.js'
 import { failOver } from './fail-over.js'
+import type { WatchStream } from './grpc-calls.js'
+import {
+  type GrpcConnection,
+  type GrpcCredentials,
+  isGrpcChannel,
+  isGrpcClient,
+  isGrpcCredentials,
+} from './grpc-connection.js'
 import { joinedReads, joinedWrites } from './joining.js'
 import { Member } from './member.js'
 import { TxnLane } from './txn-lane.js'
@@ -25,11 +36,15 @@ export interface EtcdClientOptions {
   readonly username?: string | undefined
   readonly password?: string | undefined
   readonly tls?: EtcdTls | undefined
+  /** In place of `tls`: `ChannelCredentials` of `@grpc/grpc-js`, such as those of `credentials.createSsl`. */
+  readonly credentials?: GrpcCredentials | undefined
   /**
-   * In place of `endpoints` and `tls`: a client of `@grpc/grpc-js` for each member, with its address, credentials and channel
-   * options. They stay open.
+   * In place of `endpoints`, `tls` and `credentials`: a client or a channel of `@grpc/grpc-js` for each member, with its
+   * address, credentials and channel options. They stay open.
    */
-  readonly clients?: readonly [GrpcClient, ...GrpcClient[]] | undefined
+  readonly clients?: readonly [GrpcConnection, ...GrpcConnection[]] | undefined
+  /** In place of all of these, and of `username` and `password`: your `Etcd3` object of etcd3. It stays open. */
+  readonly etcd3?: Etcd3Like | undefined
   /** The machine's clock unless given. It is used only for time limits and pauses. */
   readonly clock?: Clock | undefined
 }
@@ -39,7 +54,9 @@ const optionNames: OptionNames<EtcdClientOptions> = {
   username: true,
   password: true,
   tls: true,
+  credentials: true,
   clients: true,
+  etcd3: true,
   clock: true,
 }
 
@@ -52,21 +69,22 @@ export class EtcdClient {
   readonly clock: Clock
   /** The URLs of the members that are reached without TLS, for requests beside gRPC. @internal */
   readonly plainEndpoints: readonly string[]
-  /** Each opens a channel to one member. */
-  readonly #channels: readonly ((module: ChannelModule) => Channel)[]
+  readonly #ways: Ways
   #members: readonly Member[] = []
-  readonly #token: AccessToken | undefined
+  readonly #token: AccessToken<string | Metadata> | undefined
   readonly #reads: TxnLane
   readonly #writes: TxnLane
   #isClosed = false
 
   /** Throws a `LeaseConfigurationError` if the options are not valid. */
   constructor(options: EtcdClientOptions = {}) {
+    checkIsOptions(options)
     checkOptionNames('EtcdClient', options, optionNames, { store: 'etcd' })
     const { username, password, clock = systemClock } = options
-    this.#channels = channelsFor(options)
-    const { clients, endpoints = [LOCAL] } = options
-    const addresses = clients === undefined ? endpoints.filter((one) => one.startsWith('http:')) : []
+    this.#ways = waysOf(options)
+    const { clients, etcd3, endpoints = [LOCAL] } = options
+    const isOwn = clients === undefined && etcd3 === undefined
+    const addresses = isOwn ? endpoints.filter((one) => one.startsWith('http:')) : []
     this.plainEndpoints = addresses.map((one) => `http://${addressOf(one)}`)
     this.clock = clock
     const transact = (request: TxnRequest, call: StoreCall) => this.request('Txn', request, call)
@@ -76,7 +94,10 @@ export class EtcdClient {
       throw misconfigured('username and password need each other: give both, or none')
     }
     if (username !== undefined && password !== undefined) {
-      this.#token = new AccessToken(() => this.#authenticate(username, password))
+      this.#token = new AccessToken(() => this.#inTime((call) => this.#authenticate(username, password, call)))
+    } else if (etcd3 !== undefined) {
+      const signIn = signInWith(poolOf(etcd3).authenticator)
+      this.#token = new AccessToken(() => this.#inTime((call) => untilAborted(signIn(), call)))
     }
   }
 
@@ -92,7 +113,7 @@ export class EtcdClient {
     call: StoreCall,
     isRepeatable = true,
   ): Promise<Answer<M>> {
-    const send = (token: string | undefined) => this.#send(method, request, token, call, isRepeatable)
+    const send = (credential: Credential) => this.#send(method, request, credential, call, isRepeatable)
     return this.#token === undefined ? await send(undefined) : await this.#token.with(send, call)
   }
 
@@ -135,11 +156,11 @@ export class EtcdClient {
   async #load(call: StoreCall): Promise<readonly [Member, ...Member[]]> {
     if (this.#isClosed) throw closedError()
     if (this.#members.length === 0) {
-      const module = await untilAborted(import('./channel.js'), call)
+      const open = await untilAborted(this.#ways(), call)
       if (this.#isClosed) throw closedError()
       // Another request may have loaded it meanwhile.
       if (this.#members.length === 0) {
-        this.#members = this.#channels.map((open) => new Member(() => open(module), this.clock))
+        this.#members = open.map((one) => new Member(one, this.clock))
       }
     }
     return this.#members as readonly [Member, ...Member[]]
@@ -148,13 +169,13 @@ export class EtcdClient {
   async #send<M extends Method>(
     method: M,
     request: Request<M>,
-    token: string | undefined,
+    credential: Credential,
     call: StoreCall,
     isRepeatable: boolean,
   ): Promise<Answer<M>> {
     const members = await this.#load(call)
     const ask = async (member: Member, own: StoreCall): Promise<Answer<M>> => {
-      const answer = await member.unary(method, request, token, own)
+      const answer = await member.unary(method, request, credential, own)
       if (this.#members[0] !== member) {
         this.#members = [member, ...this.#members.filter((other) => other !== member)]
       }
@@ -163,13 +184,17 @@ export class EtcdClient {
     return isRepeatable ? await failOver(members, ask, this.clock, PATIENCE, call) : await ask(members[0], call)
   }
 
-  async #authenticate(name: string, password: string): Promise<string> {
+  async #authenticate(name: string, password: string, call: StoreCall): Promise<string> {
+    return (await this.#send('Authenticate', { name, password }, undefined, call, true)).token
+  }
+
+  async #inTime<T>(authenticate: (call: StoreCall) => Promise<T>): Promise<T> {
     const call = new AbortableCall(AUTHENTICATION_TIMEOUT)
     const cancel = this.clock.schedule(AUTHENTICATION_TIMEOUT, () => {
       call.abort(new LeaseUnavailableError('the request for a token was not answered', { store: 'etcd' }))
     })
     try {
-      return (await this.#send('Authenticate', { name, password }, undefined, call, true)).token
+      return await authenticate(call)
     } finally {
       cancel()
     }
@@ -180,26 +205,54 @@ function closedError(): LeaseUnavailableError {
   return new LeaseUnavailableError('the etcd client is closed: open a new one', { store: 'etcd' })
 }
 
-type ChannelModule = typeof import('./channel.js')
+/** Names the option for a client or an address that was given in the place of the options. */
+function checkIsOptions(given: unknown): void {
+  const option =
+    isGrpcClient(given) || isGrpcChannel(given)
+      ? 'clients: [client]'
+      : typeof given === 'string'
+        ? `endpoints: ['${LOCAL}']`
+        : 'kv' in Object(given) && 'watchClient' in Object(given)
+          ? 'etcd3: client'
+          : undefined
+  if (option !== undefined) throw misconfigured(`the client of etcd is made of options: give { ${option} }`)
+}
 
-function channelsFor({
-  endpoints: given,
-  tls,
-  clients,
-}: EtcdClientOptions): readonly ((module: ChannelModule) => Channel)[] {
-  if (clients === undefined) {
-    const endpoints = given === undefined ? [LOCAL] : given
-    const checked = checkedTexts('endpoints', endpoints, { example: LOCAL, store: 'etcd' })
-    const certificates = tlsOf(checked, tls)
-    return checked.map(addressOf).map((address) => (module) => module.Channel.to(address, certificates))
+/** Loads gRPC. Each function opens a connection to one member. */
+type Ways = () => Promise<readonly (() => Connection)[]>
+
+/** Throws a `LeaseConfigurationError` if the options contradict each other, or one is not valid. */
+function waysOf({ endpoints: given, tls, credentials, clients, etcd3, username, password }: EtcdClientOptions): Ways {
+  if (etcd3 !== undefined) {
+    if ([given, tls, credentials, clients, username, password].some((one) => one !== undefined)) {
+      throw misconfigured('an Etcd3 object has addresses, certificates and a user of its own: give etcd3 alone')
+    }
+    const { hosts } = poolOf(etcd3)
+    return async () => {
+      const { Etcd3Channel } = await import('./etcd3-channel.js')
+      return hosts.map((host) => () => new Etcd3Channel(host))
+    }
   }
-  if (given !== undefined || tls !== undefined) {
-    throw misconfigured('clients have addresses and certificates of their own: give clients, or endpoints and tls')
+  if (clients !== undefined) {
+    if ([given, tls, credentials].some((one) => one !== undefined)) {
+      throw misconfigured('clients have addresses and certificates of their own: give clients, or endpoints and tls')
+    }
+    const isList = Array.isArray(clients) && clients.length > 0
+    if (!isList || !clients.every((one) => isGrpcClient(one) || isGrpcChannel(one))) {
+      throw misconfigured('clients must be a list of clients or channels of @grpc/grpc-js, one for each member')
+    }
+    return async () => {
+      const { Channel } = await import('./channel.js')
+      return clients.map((client) => () => Channel.of(client))
+    }
   }
-  if (!Array.isArray(clients) || clients.length === 0 || clients.some((one) => typeof one?.getChannel !== 'function')) {
-    throw misconfigured('clients must be a list of clients of @grpc/grpc-js, one for each member')
+  const endpoints = given === undefined ? [LOCAL] : given
+  const checked = checkedTexts('endpoints', endpoints, { example: LOCAL, store: 'etcd' })
+  const certificates = certificatesOf(checked, tls, credentials)
+  return async () => {
+    const { Channel } = await import('./channel.js')
+    return checked.map(addressOf).map((address) => () => Channel.to(address, certificates))
   }
-  return clients.map((client) => (module) => module.Channel.of(client))
 }
 
 function addressOf(endpoint: string): string {
@@ -208,13 +261,30 @@ function addressOf(endpoint: string): string {
 }
 
 /** The certificates if the endpoints use TLS. The error shows no endpoint: it may have a password in it. */
-function tlsOf(endpoints: readonly string[], tls: EtcdTls | undefined): EtcdTls | undefined {
+function certificatesOf(
+  endpoints: readonly string[],
+  tls: EtcdTls | undefined,
+  credentials: GrpcCredentials | undefined,
+): EtcdTls | GrpcCredentials | undefined {
   const protocols = new Set(endpoints.map((endpoint) => (URL.canParse(endpoint) ? new URL(endpoint).protocol : '')))
   const [protocol] = protocols
   if (protocols.size !== 1 || (protocol !== 'http:' && protocol !== 'https:')) {
     throw misconfigured('endpoints must be URLs like http://host:2379 or https://host:2379, all of the same kind')
   }
-  if (protocol === 'http:') {
+  if (tls !== undefined && credentials !== undefined) {
+    throw misconfigured('credentials have certificates of their own: give credentials, or tls')
+  }
+  if (credentials !== undefined && !isGrpcCredentials(credentials)) {
+    throw misconfigured(
+      'credentials must be ChannelCredentials of @grpc/grpc-js, such as those of credentials.createSsl',
+    )
+  }
+  const isSecure = protocol === 'https:'
+  if (credentials !== undefined && credentials._isSecure() !== isSecure) {
+    throw misconfigured('credentials of TLS need endpoints with https:, and insecure ones need http:')
+  }
+  if (credentials !== undefined) return credentials
+  if (!isSecure) {
     if (tls === undefined) return undefined
     throw misconfigured('certificates need TLS: begin the endpoints with https:')
   }

@@ -1,20 +1,21 @@
 import type { Clock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import type { Answer, Method, Request } from './api.js'
-import type { Channel, WatchStream } from './channel.js'
+import type { Connection, Credential } from './connection.js'
+import type { WatchStream } from './grpc-calls.js'
 
 /** The connection of a call that was given up is dropped after this time without any answer, in milliseconds. */
 const SILENCE = 500
 
 /** One member of the cluster, as an endpoint names it, and the connection to it. */
 export class Member {
-  readonly #open: () => Channel
+  readonly #open: () => Connection
   readonly #clock: Clock
-  #channel: Channel | undefined
+  #channel: Connection | undefined
   #heardAt = Number.NEGATIVE_INFINITY
 
   /** `open` makes a connection to it. */
-  constructor(open: () => Channel, clock: Clock) {
+  constructor(open: () => Connection, clock: Clock) {
     this.#open = open
     this.#clock = clock
   }
@@ -23,13 +24,13 @@ export class Member {
   async unary<M extends Method>(
     method: M,
     request: Request<M>,
-    token: string | undefined,
+    credential: Credential,
     call: StoreCall,
   ): Promise<Answer<M>> {
     const channel = this.#connected()
     const sentAt = this.#clock.now()
     try {
-      const answer = await channel.unary(method, request, token, call)
+      const answer = await channel.unary(method, request, credential, call)
       this.#heardAt = this.#clock.now()
       return answer
     } catch (error) {
@@ -43,8 +44,8 @@ export class Member {
     }
   }
 
-  watch(token: string | undefined): WatchStream {
-    return this.#connected().watch(token)
+  watch(credential: Credential): WatchStream {
+    return this.#connected().watch(credential)
   }
 
   /** Ends the connection; the next request opens another one. */
@@ -53,7 +54,7 @@ export class Member {
     this.#channel = undefined
   }
 
-  #connected(): Channel {
+  #connected(): Connection {
     this.#channel ??= this.#open()
     return this.#channel
   }

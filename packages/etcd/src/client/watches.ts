@@ -1,8 +1,8 @@
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { closedError, untilAborted } from '@leasehold/core/store-kit'
 import type { Message } from './api.js'
-import type { WatchStream } from './channel.js'
 import type { EtcdClient } from './etcd-client.js'
+import type { WatchStream } from './grpc-calls.js'
 
 /** A stream with watches is asked for its progress at this pace, in milliseconds; one that stays silent is ended. */
 const PROGRESS = 2_000

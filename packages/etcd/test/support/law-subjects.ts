@@ -20,10 +20,10 @@ export const restartLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => 
 
 const holder = new URL('../programs/holder.ts', import.meta.url)
 
-/** Stores on one server, which trials share. */
-export function onServer(server: () => EtcdServer, client?: () => EtcdClient): StoreSubject {
+/** Stores on one server, which trials share. `over`: what the client of all stores is made of, for test names. */
+export function onServer(server: () => EtcdServer, client?: () => EtcdClient, over = 'its own'): StoreSubject {
   return {
-    name: client === undefined ? 'etcd' : "etcd over the user's client of gRPC",
+    name: client === undefined ? 'etcd' : `etcd over ${over}`,
     ...RULES,
     start: () => {
       const prefix = `${randomUUID()}/`
