@@ -1,16 +1,59 @@
-import type { Clock } from '@leasehold/core'
-import { CasLeaseStore } from '@leasehold/core/store-kit'
-import type { DynamodbOptions } from './dynamodb-options.js'
+import { type Grant, systemClock } from '@leasehold/core'
+import { checkFault, faultOfInterval } from '@leasehold/core/internal'
+import type { StoreCall, StoreFinding } from '@leasehold/core/store'
+import { CasLeaseStore, checkOptionNames } from '@leasehold/core/store-kit'
+import {
+  checkClient,
+  type DynamodbClient,
+  type DynamodbLeaseStoreOptions,
+  optionNames,
+  tableIn,
+} from './dynamodb-options.js'
 import { DynamodbRegister } from './dynamodb-register.js'
+import { type LeaseCondition, leaseCondition } from './lease-condition.js'
+import { LeaseTable } from './lease-table.js'
+import { tableFindings } from './table-findings.js'
 
-export interface DynamodbLeaseStoreOptions extends Partial<DynamodbOptions> {
-  /** For tests: observes records by this clock; the machine's unless given. */
-  readonly clock?: Clock | undefined
-}
+/** The room for metadata in a record, in bytes. */
+const METADATA_ROOM = 4_096
 
-/** Leases over a compare-and-set register: a challenger takes over after it has seen the record unchanged for its ttl. */
-export class DynamodbLeaseStore extends CasLeaseStore<number> {
-  constructor({ clock, ...options }: DynamodbLeaseStoreOptions = {}) {
-    super(new DynamodbRegister(options), clock === undefined ? {} : { clock })
+/**
+ * Leases in a table of DynamoDB, one item each. A challenger takes over after it has seen the item unchanged for its ttl. A
+ * challenger that lives for less leaves a mark in the item, and a later one continues the observation: see *In Lambda* in
+ * the guide. The client stays open when the store is closed.
+ */
+export class DynamodbLeaseStore extends CasLeaseStore<string> {
+  readonly #table: LeaseTable
+  readonly #isOneRegion: boolean
+
+  /** Throws a `LeaseConfigurationError` if the client or an option does not fit. Sends nothing. */
+  constructor(client: DynamodbClient, options: DynamodbLeaseStoreOptions = {}) {
+    checkClient(client)
+    checkOptionNames('DynamodbLeaseStore', options, optionNames, { store: 'dynamodb' })
+    const { clock = systemClock, create = false, probe = true, clockDifference = 1_000 } = options
+    checkFault(clockDifference === 0 ? undefined : faultOfInterval('clockDifference', clockDifference), {
+      store: 'dynamodb',
+    })
+    const table = new LeaseTable(client, tableIn(options), create ? clock : undefined)
+    super(new DynamodbRegister(table, clockDifference), { clock, probe, metadata: METADATA_ROOM })
+    this.#table = table
+    this.#isOneRegion = options.globalTable === 'one-region'
+  }
+
+  /** What the service says about the table, and whether it keeps conditions. Writes the item `leasehold-probe`. */
+  override async probe(call: StoreCall): Promise<readonly StoreFinding[]> {
+    const findings = await tableFindings(this.#table, this.#isOneRegion, call)
+    if (findings.some(({ result }) => result === 'failed')) return findings
+    return [...findings, ...(await super.probe(call))]
+  }
+
+  /**
+   * The first part of your own `TransactWriteItems`: the transaction is cancelled unless the lease is still under this
+   * grant. `lease.run` gives the token, `lease.grant` the whole grant. For the commands of `@aws-sdk/lib-dynamodb`, give
+   * `native: true`.
+   */
+  condition(grant: Pick<Grant, 'name' | 'fencingToken'>, options: { readonly native?: boolean } = {}): LeaseCondition {
+    checkOptionNames('condition', options, { native: true }, { store: this.kind })
+    return leaseCondition(this.#table.name, grant, options.native === true)
   }
 }

@@ -1,4 +1,11 @@
-export { DynamodbGuard } from './dynamodb-guard.js'
+export { DynamodbGuard, type DynamodbWrite } from './dynamodb-guard.js'
 export { dynamodbLease } from './dynamodb-lease.js'
-export { DynamodbLeaseStore, type DynamodbLeaseStoreOptions } from './dynamodb-lease-store.js'
-export { type DynamodbOptions, dynamodbOptions } from './dynamodb-options.js'
+export { DynamodbLeaseStore } from './dynamodb-lease-store.js'
+export {
+  type DynamodbClient,
+  type DynamodbLeaseStoreOptions,
+  type DynamodbOptions,
+  type DynamodbTableOptions,
+  dynamodbOptions,
+} from './dynamodb-options.js'
+export type { LeaseCondition } from './lease-condition.js'

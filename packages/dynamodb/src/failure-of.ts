@@ -1,0 +1,123 @@
+import {
+  LeaseConfigurationError,
+  LeaseError,
+  LeaseTimeoutError,
+  LeaseUnauthorisedError,
+  LeaseUnavailableError,
+} from '@leasehold/core'
+import { isUnconnected, networkMessage } from '@leasehold/core/store-kit'
+import { createCommand, keyAdvice, policyFor, type TableName } from './table-advice.js'
+
+/** The fields of the SDK's errors in use. Checked by shape: an application can have another copy of the SDK. */
+interface ServiceFailure {
+  readonly name: string
+  readonly message: string
+  readonly $metadata?: { readonly httpStatusCode?: number; readonly requestId?: string }
+  readonly $response?: { readonly headers?: Readonly<Record<string, string>> }
+}
+
+/** More requests than the table, the partition or the account may have. Nothing was written. */
+const throttled: ReadonlySet<string> = new Set([
+  'ProvisionedThroughputExceededException',
+  'ThrottlingException',
+  'RequestLimitExceeded',
+])
+
+/** The errors of a credential, or of the client's search for one. */
+const unauthenticated: ReadonlySet<string> = new Set([
+  'CredentialsProviderError',
+  'TokenProviderError',
+  'UnrecognizedClientException',
+  'InvalidSignatureException',
+  'SignatureDoesNotMatch',
+  'IncompleteSignatureException',
+  'InvalidClientTokenId',
+  'MissingAuthenticationTokenException',
+  'MissingAuthenticationToken',
+])
+
+/** Whether the service answered with this error. */
+export function isNamed(error: unknown, name: string): error is ServiceFailure {
+  return error instanceof Error && error.name === name
+}
+
+/** Whether the table does not exist. */
+export function isWithoutTable(error: unknown): boolean {
+  return isNamed(error, 'ResourceNotFoundException') || isNamed(error, 'TableNotFoundException')
+}
+
+/**
+ * The typed error for the failure of a request. `leaseName` is absent if the request was for no lease.
+ */
+export function failureOf(
+  operation: string,
+  leaseName: string | undefined,
+  error: unknown,
+  table: TableName,
+): LeaseError {
+  if (error instanceof LeaseError) return error
+  const failure = (error instanceof Error ? error : new Error(String(error))) as Error & Omit<ServiceFailure, 'name'>
+  const details = { store: 'dynamodb', cause: error, ...(leaseName === undefined ? {} : { leaseName }) }
+  const { name } = failure
+  const failed = `${operation} failed: ${said(failure)}`
+  if (isWithoutTable(error)) {
+    return new LeaseConfigurationError(
+      `${failed}: there is no table '${table.table}' in this region and account. Check the region, or create the table: ` +
+        `${createCommand(table)} (or give the option create: true)`,
+      details,
+    )
+  }
+  if (name === 'AbortError' || name === 'TimeoutError') return new LeaseTimeoutError(failed, details)
+  if (throttled.has(name)) {
+    const advice = `Nothing was written. It is repeated later; if it stays so, raise the capacity of table '${table.table}'`
+    return new LeaseUnavailableError(`${failed}. ${advice}`, { ...details, retryAfter: retryAfterOf(failure) })
+  }
+  if (name === 'AccessDeniedException') {
+    const advice = `the identity needs this statement in its policy: ${policyFor(table)}`
+    return new LeaseUnauthorisedError(`${failed}: ${advice}`, details)
+  }
+  if (/^ExpiredToken/.test(name) || name === 'RequestExpired') {
+    return new LeaseUnauthorisedError(
+      `${failed}: the credentials have expired. Give the client a provider that renews them, such as fromNodeProviderChain, ` +
+        'instead of fixed keys',
+      details,
+    )
+  }
+  if (unauthenticated.has(name)) {
+    const advice = 'check the credentials and the region of the client, and the clock of this machine'
+    return new LeaseUnauthorisedError(`${failed}: ${advice}`, details)
+  }
+  if (name === 'ValidationException' && /schema|key/i.test(failure.message)) {
+    return new LeaseConfigurationError(`${failed}: ${keyAdvice(table)}`, details)
+  }
+  if (isRefusal(failure)) return new LeaseConfigurationError(failed, details)
+  const advice = isUnconnected(error)
+    ? 'The service cannot be reached: check the endpoint and the region of the client'
+    : 'The request may have been applied: try again'
+  return new LeaseUnavailableError(`${failed}. ${advice}`, { ...details, retryAfter: retryAfterOf(failure) })
+}
+
+function said(failure: Error & Omit<ServiceFailure, 'name'>): string {
+  const { name, $metadata: { requestId } = {} } = failure
+  const message = networkMessage(failure) || (failure as { readonly code?: string }).code || 'no message'
+  const named = name === 'Error' || message.includes(name) ? message : `${message} (${name})`
+  return requestId === undefined ? named : `${named} [request ${requestId}]`
+}
+
+/** Whether the service, or the client, will always reject this request. It had no effect. */
+function isRefusal({ name, message, $metadata }: Error & Omit<ServiceFailure, 'name'>): boolean {
+  // The client has no region: it has sent nothing.
+  if (/region is missing/i.test(message)) return true
+  // Other refusals, such as conflicts with a transaction, are temporary.
+  return ['ValidationException', 'SerializationException', 'UnknownOperationException'].includes(name) &&
+    $metadata?.httpStatusCode !== undefined
+    ? $metadata.httpStatusCode < 500
+    : false
+}
+
+/** The pause that the service asks for, in milliseconds. */
+function retryAfterOf({ $response }: Pick<ServiceFailure, '$response'>): number | undefined {
+  const { 'retry-after': seconds, 'x-amz-retry-after': milliseconds } = $response?.headers ?? {}
+  const asked = milliseconds === undefined ? Number(seconds) * 1_000 : Number(milliseconds)
+  return Number.isNaN(asked) ? undefined : asked
+}
