@@ -1,4 +1,5 @@
 // The parts that several providers need, beside the contract of a store in `@leasehold/core/store`.
+export { PROBE_NAME } from './cas/cas-probe.js'
 export { CasLeaseStore } from './cas/cas-store.js'
 export { recordIn, recordText } from './cas/record-text.js'
 export { listingText } from './errors/listing-text.js'

@@ -9,7 +9,7 @@ import {
   tableOptionNames,
 } from './dynamodb-options.js'
 import { isNamed } from './failure-of.js'
-import { FENCES, ITEM, type Item } from './lease-item.js'
+import { FENCES, ITEM } from './lease-item.js'
 import { LeaseTable } from './lease-table.js'
 
 /** A write of the user: `Put`, `Update`, `Delete` or `ConditionCheck`, as in `TransactWriteItems`. */
@@ -62,15 +62,15 @@ export class DynamodbGuard implements FencingGuard {
   /** Resolves with `undefined` if another transaction wrote the fence or an item at the same time. */
   async #round(fence: Fence, writes: readonly DynamodbWrite[], call: StoreCall): Promise<true | undefined> {
     const { table, partitionKey } = this.#table.name
+    const key = { [partitionKey]: { S: FENCES + fence.resource } }
     const raise: DynamodbWrite = {
       Update: {
         TableName: table,
-        Key: { [partitionKey]: { S: FENCES + fence.resource } },
+        Key: key,
         UpdateExpression: 'SET #token = :token',
         ConditionExpression: 'attribute_not_exists(#token) OR #token <= :token',
         ExpressionAttributeNames: { '#token': ITEM.fencingToken },
         ExpressionAttributeValues: { ':token': { N: String(fence.token) } },
-        ReturnValuesOnConditionCheckFailure: 'ALL_OLD',
       },
     }
     // The fence comes last, so that the reasons of a cancellation have the places of the user's writes.
@@ -81,19 +81,16 @@ export class DynamodbGuard implements FencingGuard {
       return true
     } catch (error) {
       const cause = error instanceof Error ? error.cause : undefined
-      if (isNamed(cause, 'ValidationException')) throw cause
-      if (!isNamed(cause, 'TransactionCanceledException')) throw error
-      const { CancellationReasons: reasons = [] } = cause as Sdk.TransactionCanceledException
-      const fenced = reasons[writes.length]
-      if (fenced?.Code === 'ConditionalCheckFailed') throw fence.rejection(tokenIn(fenced.Item) ?? 'a larger token')
+      const isCancelled = isNamed(cause, 'TransactionCanceledException')
+      if (!isCancelled && !isNamed(cause, 'ValidationException')) throw error
+      const { CancellationReasons: reasons = [] } = cause as Partial<Sdk.TransactionCanceledException>
       // Neither side has written.
-      const isConflict = reasons.every(({ Code = 'None' }) => Code === 'None' || Code === 'TransactionConflict')
-      if (isConflict) return undefined
+      if (isCancelled && reasons.every(({ Code }) => Code === 'None' || Code === 'TransactionConflict'))
+        return undefined
+      // The service may find the user's own fault before it looks at the fence.
+      const { output } = await this.#table.get(key, operation, call)
+      fence.check(output?.[ITEM.fencingToken]?.N)
       throw cause
     }
   }
-}
-
-function tokenIn(item: Item | undefined): string | undefined {
-  return item?.[ITEM.fencingToken]?.N
 }

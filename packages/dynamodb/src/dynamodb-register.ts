@@ -1,7 +1,7 @@
 import type { ScanCommandOutput } from '@aws-sdk/client-dynamodb'
 import { LeaseConfigurationError } from '@leasehold/core'
 import type { CasEntry, CasRecord, CasRegister, CasWritten, StoreCall } from '@leasehold/core/store'
-import { RecentMap } from '@leasehold/core/store-kit'
+import { PROBE_NAME, RecentMap } from '@leasehold/core/store-kit'
 import { entryIn, ITEM, type Item, leaseKey, toItem } from './lease-item.js'
 import type { Condition, LeaseTable, Operation, WriteAnswer } from './lease-table.js'
 
@@ -131,7 +131,8 @@ export class DynamodbRegister implements CasRegister<string> {
     this.#dates.set(name, answer.date)
     if (!isDone(answer, version)) {
       const { item: found, date } = answer
-      if (found !== undefined) this.#refusals.set(call, { name, item: found, date })
+      // The check of the table has to see that reads are fresh.
+      if (found !== undefined && name !== PROBE_NAME) this.#refusals.set(call, { name, item: found, date })
       return undefined
     }
     if (record.owner !== '') this.#tokens.set(name, record.fencingToken)

@@ -67,7 +67,9 @@ export function failureOf(
       details,
     )
   }
-  if (name === 'AbortError' || name === 'TimeoutError') return new LeaseTimeoutError(failed, details)
+  // The SDK gives this name to broken connections too; those have a code.
+  const isLate = name === 'TimeoutError' && (failure as { readonly code?: string }).code === undefined
+  if (name === 'AbortError' || isLate) return new LeaseTimeoutError(failed, details)
   if (throttled.has(name)) {
     const advice = `Nothing was written. It is repeated later; if it stays so, raise the capacity of table '${table.table}'`
     return new LeaseUnavailableError(`${failed}. ${advice}`, { ...details, retryAfter: retryAfterOf(failure) })

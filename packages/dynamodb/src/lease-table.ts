@@ -138,10 +138,17 @@ export class LeaseTable {
     // On this command alone: the client, which may be in other use, stays as it is.
     const stack = command.middlewareStack as Stack
     stack.add(watch, { step: 'deserialize', priority: 'low' })
-    const sent = this.#client.send(command as never, { abortSignal: call.signal })
-    // The client looks at the signal only between its pauses, which are up to 20 s long.
-    const output = (await untilAborted(sent, call)) as T
-    return { output, date: dateIn(response) }
+    // A signal of its own: the client can leave a listener on it.
+    const controller = new AbortController()
+    const unlisten = call.onAbort(() => controller.abort())
+    try {
+      const sent = this.#client.send(command as never, { abortSignal: controller.signal })
+      // The client looks at the signal between its pauses only, which are up to 20 s long.
+      const output = (await untilAborted(sent, call)) as T
+      return { output, date: dateIn(response) }
+    } finally {
+      unlisten()
+    }
   }
 
   /** Creates the table, and waits until it can be used. Another process may be creating it. */

@@ -29,8 +29,11 @@ export interface ServiceError {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What happens to a request instead of its execution; `lost`: it is executed, and the connection ends without the answer. */
-export type Fate = ServiceError | 'lost' | 'hang' | undefined
+/**
+ * What happens to a request: an error, or another output, instead of its execution; its execution with another input, or
+ * with a connection that ends before the answer (`lost`); nothing at all (`hang`).
+ */
+export type Fate = ServiceError | { readonly output: object } | { readonly input: object } | 'lost' | 'hang' | undefined
 
 /** The input of a conditional write, as far as it is used here. */
 interface PutInput {
@@ -79,8 +82,7 @@ export class TableServer {
 
   /** A client without retries, so that tests see failures. */
   client(config: DynamoDBClientConfig = {}): DynamoDBClient {
-    const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' }
-    return new DynamoDBClient({ endpoint: this.url, region: 'us-east-1', credentials, maxAttempts: 1, ...config })
+    return clientOf(this.url, config)
   }
 
   /** A table of its own. */
@@ -95,12 +97,14 @@ export class TableServer {
     return new DynamodbLeaseStore(this.client(config), options)
   }
 
-  /** How many requests of each action the work takes. */
-  async countOf(work: () => Promise<unknown>): Promise<Readonly<Record<string, number>>> {
+  /** How many requests of each action to a table the work takes. */
+  async countOf(table: string, work: () => Promise<unknown>): Promise<Readonly<Record<string, number>>> {
     const before = this.requests.length
     await work()
     const counts: Record<string, number> = {}
-    for (const { action } of this.requests.slice(before)) counts[action] = (counts[action] ?? 0) + 1
+    for (const { action, input } of this.requests.slice(before)) {
+      if (input.TableName === table) counts[action] = (counts[action] ?? 0) + 1
+    }
     return counts
   }
 
@@ -126,7 +130,7 @@ export class TableServer {
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    const body = Buffer.concat(chunks)
+    let body = Buffer.concat(chunks)
     const action = String(request.headers['x-amz-target']).split('.')[1] ?? ''
     const seen = { action, input: JSON.parse(body.toString() || '{}') }
     this.requests.push(seen)
@@ -135,10 +139,11 @@ export class TableServer {
     const fate = this.fate(seen)
     if (fate === 'hang') return
     if (fate === 'lost') Object.assign(response, { end: () => request.socket.destroy() })
+    else if (fate !== undefined && 'input' in fate) body = Buffer.from(JSON.stringify(fate.input))
     else if (fate !== undefined) {
-      const { status = 400, type, message = type, headers = {} } = fate
-      const text = JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message, Message: message })
-      response.writeHead(status, { 'content-type': 'application/x-amz-json-1.0', ...headers }).end(text)
+      const type = 'application/x-amz-json-1.0'
+      const { status, headers, text } = answerOf(fate)
+      response.writeHead(status, { 'content-type': type, ...headers }).end(text)
       return
     }
     const { ReturnValuesOnConditionCheckFailure: asks, TableName, Key, Item = Key } = seen.input as unknown as PutInput
@@ -159,13 +164,31 @@ export class TableServer {
   }
 }
 
-export async function createTable(client: DynamoDBClient, name: string, partitionKey = 'name'): Promise<void> {
+function answerOf(fate: ServiceError | { readonly output: object }) {
+  if ('output' in fate) return { status: 200, headers: {}, text: JSON.stringify(fate.output) }
+  const { status = 400, type, message = type, headers = {} } = fate
+  return { status, headers, text: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message }) }
+}
+
+/** A client of a server of tests, without retries. */
+export function clientOf(endpoint: string, config: DynamoDBClientConfig = {}): DynamoDBClient {
+  const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' }
+  return new DynamoDBClient({ endpoint, region: 'us-east-1', credentials, maxAttempts: 1, ...config })
+}
+
+export async function createTable(
+  client: DynamoDBClient,
+  name: string,
+  partitionKey = 'name',
+  sortKey?: string,
+): Promise<void> {
+  const keys = sortKey === undefined ? [partitionKey] : [partitionKey, sortKey]
   await client.send(
     new CreateTableCommand({
       TableName: name,
       BillingMode: 'PAY_PER_REQUEST',
-      AttributeDefinitions: [{ AttributeName: partitionKey, AttributeType: 'S' }],
-      KeySchema: [{ AttributeName: partitionKey, KeyType: 'HASH' }],
+      AttributeDefinitions: keys.map((key) => ({ AttributeName: key, AttributeType: 'S' })),
+      KeySchema: keys.map((key, place) => ({ AttributeName: key, KeyType: place === 0 ? 'HASH' : 'RANGE' })),
     }),
   )
   await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.05 } as never, { TableName: name })
