@@ -76,21 +76,22 @@ export class DynamodbGuard implements FencingGuard {
     // The fence comes last, so that the reasons of a cancellation have the places of the user's writes.
     const input = { TransactItems: [...writes, raise] }
     const operation = { name: `write of '${fence.resource}'`, leaseName: fence.resource }
-    try {
-      await this.#table.send(operation, call, ({ TransactWriteItemsCommand }) => new TransactWriteItemsCommand(input))
-      return true
-    } catch (error) {
-      const cause = error instanceof Error ? error.cause : undefined
-      const isCancelled = isNamed(cause, 'TransactionCanceledException')
-      if (!isCancelled && !isNamed(cause, 'ValidationException')) throw error
-      const { CancellationReasons: reasons = [] } = cause as Partial<Sdk.TransactionCanceledException>
-      // Neither side has written.
-      if (isCancelled && reasons.every(({ Code }) => Code === 'None' || Code === 'TransactionConflict'))
-        return undefined
-      // The service may find the user's own fault before it looks at the fence.
-      const { output } = await this.#table.get(key, operation, call)
-      fence.check(output?.[ITEM.fencingToken]?.N)
-      throw cause
-    }
+    const ownFaultIn = (error: unknown) =>
+      isNamed(error, 'TransactionCanceledException') || isNamed(error, 'ValidationException') ? { error } : undefined
+    const answer = await this.#table.sendOr<unknown, { readonly error: unknown }>(
+      operation,
+      call,
+      ({ TransactWriteItemsCommand }) => new TransactWriteItemsCommand(input),
+      ownFaultIn,
+    )
+    if (!('error' in answer)) return true
+    const { error } = answer
+    const { CancellationReasons: reasons } = error as Partial<Sdk.TransactionCanceledException>
+    // Neither side has written.
+    if (reasons?.every(({ Code }) => Code === 'None' || Code === 'TransactionConflict')) return undefined
+    // The service may find a fault of the user's own before it looks at the fence.
+    const { output } = await this.#table.get(key, operation, call)
+    fence.check(output?.[ITEM.fencingToken]?.N)
+    throw error
   }
 }

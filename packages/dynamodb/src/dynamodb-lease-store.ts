@@ -6,6 +6,7 @@ import {
   checkClient,
   type DynamodbClient,
   type DynamodbLeaseStoreOptions,
+  misconfigured,
   optionNames,
   tableIn,
 } from './dynamodb-options.js'
@@ -34,10 +35,14 @@ export class DynamodbLeaseStore extends CasLeaseStore<string> {
     checkFault(clockDifference === 0 ? undefined : faultOfInterval('clockDifference', clockDifference), {
       store: 'dynamodb',
     })
+    const { globalTable = 'refuse' } = options
+    if (globalTable !== 'refuse' && globalTable !== 'one-region') {
+      throw misconfigured(`globalTable must be 'refuse' or 'one-region', not '${String(globalTable)}'`)
+    }
     const table = new LeaseTable(client, tableIn(options), create ? clock : undefined)
     super(new DynamodbRegister(table, clockDifference), { clock, probe, metadata: METADATA_ROOM })
     this.#table = table
-    this.#isOneRegion = options.globalTable === 'one-region'
+    this.#isOneRegion = globalTable === 'one-region'
   }
 
   /** What the service says about the table, and whether it keeps conditions. Writes the item `leasehold-probe`. */

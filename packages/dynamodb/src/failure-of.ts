@@ -57,7 +57,11 @@ export function failureOf(
 ): LeaseError {
   if (error instanceof LeaseError) return error
   const failure = (error instanceof Error ? error : new Error(String(error))) as Error & Omit<ServiceFailure, 'name'>
-  const details = { store: 'dynamodb', cause: error, ...(leaseName === undefined ? {} : { leaseName }) }
+  const details = {
+    store: 'dynamodb',
+    cause: withoutRequest(failure),
+    ...(leaseName === undefined ? {} : { leaseName }),
+  }
   const { name } = failure
   const failed = `${operation} failed: ${said(failure)}`
   if (isWithoutTable(error)) {
@@ -104,6 +108,12 @@ function said(failure: Error & Omit<ServiceFailure, 'name'>): string {
   const message = networkMessage(failure) || (failure as { readonly code?: string }).code || 'no message'
   const named = name === 'Error' || message.includes(name) ? message : `${message} (${name})`
   return requestId === undefined ? named : `${named} [request ${requestId}]`
+}
+
+/** The cause without the request, whose headers have the token of the session. */
+function withoutRequest(failure: Error & Omit<ServiceFailure, 'name'>): Error {
+  const { name, message, $metadata, code } = failure as typeof failure & { readonly code?: string }
+  return Object.assign(new Error(message), { name, $metadata, ...(code === undefined ? {} : { code }) })
 }
 
 /** Whether the service, or the client, will always reject this request. It had no effect. */

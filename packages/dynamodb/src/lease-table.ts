@@ -92,22 +92,33 @@ export class LeaseTable {
 
   /** Sends a command, in as many attempts as the client makes within the time of the call. */
   async send<T>(operation: Operation, call: StoreCall, make: (sdk: typeof Sdk) => Command): Promise<Answer<T>> {
+    return await this.sendOr<T, never>(operation, call, make, () => undefined)
+  }
+
+  /** As `send`, but an error of the SDK for which `expected` has an answer is no failure. */
+  async sendOr<T, R>(
+    operation: Operation,
+    call: StoreCall,
+    make: (sdk: typeof Sdk) => Command,
+    expected: (error: unknown) => R | undefined,
+  ): Promise<Answer<T> | R> {
     try {
       return await this.#sendOrCreate<T>(operation, call, make)
     } catch (error) {
+      const answer = expected(error)
+      if (answer !== undefined) return answer
       throw this.#failureOf(operation, error, call)
     }
   }
 
   async #ifMet(operation: Operation, call: StoreCall, make: (sdk: typeof Sdk) => Command): Promise<WriteAnswer> {
-    try {
-      const { date } = await this.#sendOrCreate(operation, call, make)
-      return { isWritten: true, date }
-    } catch (error) {
-      if (!isNamed(error, 'ConditionalCheckFailedException')) throw this.#failureOf(operation, error, call)
+    const refusalIn = (error: unknown): WriteAnswer | undefined => {
+      if (!isNamed(error, 'ConditionalCheckFailedException')) return undefined
       const { Item: item, $response } = error as Error & { readonly Item?: Item; readonly $response?: unknown }
       return { isWritten: false, item, date: dateIn($response) }
     }
+    const answer = await this.sendOr<unknown, WriteAnswer>(operation, call, make, refusalIn)
+    return 'isWritten' in answer ? answer : { isWritten: true, date: answer.date }
   }
 
   async #sendOrCreate<T>(

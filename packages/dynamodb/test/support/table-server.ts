@@ -19,6 +19,8 @@ export interface SeenRequest {
   /** Such as `GetItem`. */
   readonly action: string
   readonly input: Readonly<Record<string, unknown>>
+  /** The time in the signature, as ISO 8601. */
+  readonly signedAt: string
 }
 
 /** An error as the service answers it. */
@@ -132,7 +134,7 @@ export class TableServer {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     let body = Buffer.concat(chunks)
     const action = String(request.headers['x-amz-target']).split('.')[1] ?? ''
-    const seen = { action, input: JSON.parse(body.toString() || '{}') }
+    const seen = { action, input: JSON.parse(body.toString() || '{}'), signedAt: signedAtIn(request) }
     this.requests.push(seen)
     if (this.isDated) response.setHeader('date', new Date(this.time()).toUTCString())
     else response.sendDate = false
@@ -162,6 +164,13 @@ export class TableServer {
     // dynalite reads the body once more.
     this.#tables.emit('request', Object.assign(Readable.from([body]), { headers, method, url }), response)
   }
+}
+
+/** `20300101T000000Z` in the header. */
+function signedAtIn({ headers }: IncomingMessage): string {
+  const [, date = '', hours, minutes, seconds] =
+    /^(\d{8})T(\d\d)(\d\d)(\d\d)Z$/.exec(String(headers['x-amz-date'])) ?? []
+  return `${date.slice(0, 4)}-${date.slice(4, 6)}-${date.slice(6)}T${hours}:${minutes}:${seconds}Z`
 }
 
 function answerOf(fate: ServiceError | { readonly output: object }) {
