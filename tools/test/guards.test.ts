@@ -1,10 +1,12 @@
 import { createServer, type Socket } from 'node:net'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { LeaseConfigurationError, MemoryGuard } from '@leasehold/core'
 import type { FencingGuard, GuardOptions } from '@leasehold/core/store'
 import { temporaryFolder } from '@leasehold/testing'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AzureBlobGuard } from '../../packages/azure-blob/src/index.js'
 import { ConsulGuard } from '../../packages/consul/src/index.js'
+import { DynamodbGuard } from '../../packages/dynamodb/src/index.js'
 import { EtcdClient, EtcdGuard } from '../../packages/etcd/src/index.js'
 import { KubernetesGuard } from '../../packages/kubernetes/src/index.js'
 import { LocalGuard } from '../../packages/local/src/index.js'
@@ -127,6 +129,23 @@ const rows: Readonly<Record<string, () => Row>> = {
         transact: (resource, token, options) => guard.transact(resource, token, (object) => ({ ...object }), options),
         write: (resource, token, options) => guard.write(resource, token, { data: {} }, options),
       },
+    }
+  },
+  dynamodb: () => {
+    const client = new DynamoDBClient({
+      endpoint: url,
+      region: 'us-east-1',
+      credentials: { accessKeyId: 'key', secretAccessKey: 'secret' },
+    })
+    const guard = new DynamodbGuard(client)
+    const put = { TableName: 't', Item: { id: { S: 'a' } } }
+    return {
+      guard,
+      methods: {
+        transact: (resource, token, options) => guard.transact(resource, token, [{ Put: put }], options),
+        write: (resource, token, options) => guard.write(resource, token, put, options),
+      },
+      end: () => client.destroy(),
     }
   },
   'azure-blob': () => {

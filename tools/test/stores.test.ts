@@ -1,9 +1,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { DynamoDBClient } from '@aws-sdk/client-dynamodb'
 import { BlobServiceClient } from '@azure/storage-blob'
 import { AzureBlobLeaseStore } from '@leasehold/azure-blob'
 import { ConsulLeaseStore } from '@leasehold/consul'
 import { type LeaseStore, MemoryLeaseStore } from '@leasehold/core'
+import { DynamodbLeaseStore } from '@leasehold/dynamodb'
 import { EtcdLeaseStore } from '@leasehold/etcd'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
 import { LocalLeaseStore } from '@leasehold/local'
@@ -28,6 +30,7 @@ const stores: Record<string, () => LeaseStore> = {
   etcd: () => new EtcdLeaseStore({ endpoints: ['http://127.0.0.1:1'] }),
   consul: () => new ConsulLeaseStore({ addresses: ['http://127.0.0.1:1'] }),
   kubernetes: () => new KubernetesLeaseStore(),
+  dynamodb: () => new DynamodbLeaseStore(new DynamoDBClient({ region: 'us-east-1' })),
   'azure-blob': () =>
     new AzureBlobLeaseStore(
       BlobServiceClient.fromConnectionString('UseDevelopmentStorage=true').getContainerClient('leases'),

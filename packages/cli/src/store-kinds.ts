@@ -73,6 +73,13 @@ export const storeKinds: readonly StoreKind[] = [
     example: 'azure-blob:ACCOUNT',
     settings: (url) => withQuery(url, (account) => ({ account, credential: 'default' })),
   },
+  {
+    schemes: ['dynamodb'],
+    leaseClass: '@leasehold/dynamodb',
+    install: ['@leasehold/dynamodb', '@aws-sdk/client-dynamodb'],
+    example: 'dynamodb:TABLE',
+    settings: (url) => withQuery(url, (table) => ({ table })),
+  },
 ]
 
 /** `kind:path?key=value`: settings of the block beside the path. */

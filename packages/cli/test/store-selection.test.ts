@@ -46,6 +46,7 @@ describe('the URL of a store', () => {
     ],
     ['kubernetes:jobs?context=prod', '@leasehold/kubernetes', { namespace: 'jobs', context: 'prod' }],
     ['kubernetes:', '@leasehold/kubernetes', {}],
+    ['dynamodb:leases?region=eu-west-1', '@leasehold/dynamodb', { table: 'leases', region: 'eu-west-1' }],
     [
       'azure-blob:account?container=c',
       '@leasehold/azure-blob',
