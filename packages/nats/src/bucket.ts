@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto'
+import type { Clock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import { parsedJSON, untilAborted } from '@leasehold/core/store-kit'
 import { ApiError, type ApiFault, isRefusal } from './api-error.js'
 import type { NatsHeaders, NatsMessage } from './client/nats-client.js'
 import type { Connection } from './connection.js'
 import { type Asked, failureOf, isUnheard } from './failure-of.js'
+import { type Delivered, watchKey } from './key-watch.js'
 import { misconfigured } from './nats-options.js'
 
 /** The longest time of a request without a limit of its own, in milliseconds. */
@@ -15,9 +18,8 @@ export interface KeyValue {
   readonly value: Buffer
   /** Whether the message says that the key was deleted. */
   readonly isDeleted: boolean
-  readonly headers: ReadonlyMap<string, string>
-  /** By the clock of the leader that took the message, in milliseconds since 1970. */
-  readonly writtenAt: number
+  /** The header with this name; empty if there is none. */
+  readonly header: (name: string) => string
 }
 
 export interface WriteConditions {
@@ -90,7 +92,7 @@ export class Bucket {
   async get(key: string, asked: Asked, call: StoreCall): Promise<KeyValue | undefined> {
     try {
       const answer = await this.#ask('STREAM.MSG.GET', { last_by_subj: this.subjectOf(key) }, call)
-      return keyValueOf((answer as { message: StoredMessage }).message)
+      return storedValue((answer as { message: StoredMessage }).message)
     } catch (error) {
       // A bucket that the first write makes is empty.
       if (isRefusal(error, 'noMessage') || (this.#create && isRefusal(error, 'streamMissing'))) return undefined
@@ -146,6 +148,26 @@ export class Bucket {
     }
   }
 
+  /** Yields the last message of a key, and each later one; `undefined` if there is none at the start. See `watchKey`. */
+  async *watch(key: string, asked: Asked, call: StoreCall, clock: Clock): AsyncGenerator<KeyValue | undefined> {
+    try {
+      const client = await this.#connection.client(call)
+      const subject = this.subjectOf(key)
+      const consumer = `leasehold-${randomUUID()}`
+      const open = async (config: object): Promise<number> => {
+        const body = { stream_name: this.#stream, config: { ...config, name: consumer, filter_subject: subject } }
+        const made = await this.#ask('CONSUMER.CREATE', body, call, `.${consumer}.${subject}`)
+        return (made as { num_pending: number }).num_pending
+      }
+      const inbox = `${client.options?.inboxPrefix ?? '_INBOX'}.${consumer}`
+      for await (const delivered of watchKey({ client, clock, inbox, open }, call)) {
+        yield delivered && deliveredValue(delivered)
+      }
+    } catch (error) {
+      if (!call.aborted) throw this.#failure(error, asked)
+    }
+  }
+
   async #info(page: object, asked: Asked, call: StoreCall): Promise<BucketInfo> {
     return (await this.#ask('STREAM.INFO', page, call).catch((error: unknown) => {
       throw this.#failure(error, asked)
@@ -189,8 +211,8 @@ export class Bucket {
     return failureOf(asked, error, this.name)
   }
 
-  async #ask(operation: string, body: object, call: StoreCall): Promise<unknown> {
-    return contentOf(await this.#send(`${this.#api}.${operation}.${this.#stream}`, JSON.stringify(body), call))
+  async #ask(operation: string, body: object, call: StoreCall, rest = ''): Promise<unknown> {
+    return contentOf(await this.#send(`${this.#api}.${operation}.${this.#stream}${rest}`, JSON.stringify(body), call))
   }
 
   async #send(
@@ -219,15 +241,26 @@ interface StoredMessage {
   /** In base64, as `hdrs` with the lines of the protocol. */
   readonly data?: string
   readonly hdrs?: string
-  readonly time: string
 }
 
-function keyValueOf({ seq, data = '', hdrs = '', time }: StoredMessage): KeyValue {
-  const lines = Buffer.from(hdrs, 'base64').toString().split('\r\n').slice(1)
-  const headers = new Map(
-    lines.map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
-  )
-  // A marker of the server says why the value is gone.
-  const isDeleted = headers.has('KV-Operation') || headers.has('Nats-Marker-Reason')
-  return { revision: seq, value: Buffer.from(data, 'base64'), isDeleted, headers, writtenAt: Date.parse(time) }
+/** A header of this message; empty if there is none. */
+type HeaderOf = KeyValue['header']
+
+/** Whether a client or the server has written that the value is gone. */
+function isMarker(header: HeaderOf): boolean {
+  return /^(DEL|PURGE)$/.test(header('KV-Operation')) || header('Nats-Marker-Reason') !== ''
+}
+
+function deliveredValue({ message, revision }: Delivered): KeyValue {
+  const header: HeaderOf = (name) => message.headers?.get(name) ?? ''
+  return { revision, value: Buffer.from(message.data), isDeleted: isMarker(header), header }
+}
+
+function storedValue({ seq, data = '', hdrs = '' }: StoredMessage): KeyValue {
+  const lines = Buffer.from(hdrs, 'base64').toString().split('\r\n')
+  const header: HeaderOf = (name) => {
+    const line = lines.find((text) => text.startsWith(`${name}:`)) ?? ''
+    return line.slice(name.length + 1).trim()
+  }
+  return { revision: seq, value: Buffer.from(data, 'base64'), isDeleted: isMarker(header), header }
 }

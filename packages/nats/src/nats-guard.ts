@@ -100,7 +100,7 @@ export class NatsGuard implements FencingGuard {
     const { resource: key, token } = fence
     const asked = { operation: 'a guarded write', leaseName: key }
     const last = await this.#bucket.get(key, asked, call)
-    fence.check(last?.headers.get(HEADER))
+    fence.check(last?.header(HEADER) || undefined)
     const value = fence.run(() => change(last?.isDeleted === false ? last.value : undefined))
     const headers = { [HEADER]: String(token), ...(value === undefined && { 'KV-Operation': 'DEL' }) }
     return await this.#bucket.put(key, value ?? '', { expected: last?.revision ?? 0, headers }, asked, call)

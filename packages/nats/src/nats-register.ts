@@ -1,4 +1,6 @@
+import type { Clock } from '@leasehold/core'
 import {
+  AbortableCall,
   type CasEntry,
   type CasRecord,
   type CasRegister,
@@ -34,11 +36,14 @@ export class NatsRegister implements CasRegister<number> {
   readonly forgets = true
   readonly #bucket: Bucket
   readonly #isChecked: boolean
+  readonly #clock: Clock
+  readonly #closed = new AbortableCall()
 
   /** `isChecked`: whether each new grant checks the settings of the bucket. */
-  constructor(bucket: Bucket, isChecked: boolean) {
+  constructor(bucket: Bucket, isChecked: boolean, clock: Clock) {
     this.#bucket = bucket
     this.#isChecked = isChecked
+    this.#clock = clock
   }
 
   async read(name: string, call: StoreCall): Promise<CasEntry<number> | undefined> {
@@ -74,6 +79,17 @@ export class NatsRegister implements CasRegister<number> {
     return timeOf(info)
   }
 
+  async *watch(name: string, call: StoreCall): AsyncGenerator<CasEntry<number> | undefined> {
+    const asked = { operation: 'the watch', leaseName: name }
+    const ended = new AbortableCall()
+    const removers = [call, this.#closed].map((by) => by.onAbort(() => ended.abort()))
+    try {
+      for await (const value of this.#bucket.watch(keyOf(name), asked, ended, this.#clock)) yield entryOf(value)
+    } finally {
+      for (const remove of removers) remove()
+    }
+  }
+
   async *list(prefix: string, call: StoreCall): AsyncGenerator<CasEntry<number> & { readonly name: string }> {
     const asked = { operation: 'the listing' }
     const names = [...(await this.#bucket.keys(asked, call))]
@@ -87,6 +103,10 @@ export class NatsRegister implements CasRegister<number> {
         if (entry !== undefined) yield { name, ...entry }
       }
     }
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort()
   }
 }
 

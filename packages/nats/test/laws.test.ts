@@ -1,17 +1,23 @@
-import { describeNats } from '@leasehold/testing/describe-nats'
-import { NatsServer } from '@leasehold/testing/nats-server'
+import { describeNats, describeNats215 } from '@leasehold/testing/describe-nats'
+import { NatsServer, type NatsServerOptions, nats215Program, natsProgram } from '@leasehold/testing/nats-server'
 import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll } from 'vitest'
-import { onConnection } from './support/law-subjects.js'
+import {
+  behindProxies,
+  onConnection,
+  onServerThatRestarts,
+  partitionLaws,
+  restartLaws,
+} from './support/law-subjects.js'
 
-describeNats('one server:', () => {
+const describeLaws = (options: NatsServerOptions) => (): void => {
   let server: NatsServer
   let connection: NatsConnection
 
   beforeAll(async () => {
-    server = await NatsServer.start()
+    server = await NatsServer.start(options)
     connection = await connect({ servers: server.url })
   })
 
@@ -20,6 +26,19 @@ describeNats('one server:', () => {
     await server.stop()
   })
 
-  describeStoreLaws(onConnection(() => connection))
-  describeLeaseLaws(leasesOver(onConnection(() => connection)))
-})
+  const subject = onConnection(
+    () => server,
+    () => connection,
+  )
+  describeStoreLaws(subject)
+  describeLeaseLaws(leasesOver(subject))
+  describeStoreLaws(
+    behindProxies(() => server),
+    partitionLaws,
+  )
+  describeStoreLaws(onServerThatRestarts(options), restartLaws)
+}
+
+describeNats('one server 2.10:', describeLaws({ program: natsProgram }))
+
+describeNats215('one server 2.15:', describeLaws({ program: nats215Program }))

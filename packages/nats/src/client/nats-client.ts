@@ -19,6 +19,8 @@ export interface NatsSubscription {
 
 /** What leases use of a connection: `connect()` of `@nats-io/transport-node` resolves with one. */
 export interface NatsClient {
+  /** A user whose permissions are limited may have another prefix of inboxes than `_INBOX`. */
+  readonly options?: { readonly inboxPrefix?: string }
   request(
     subject: string,
     payload?: string | Uint8Array,
