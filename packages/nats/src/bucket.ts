@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Clock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
-import { parsedJSON, untilAborted } from '@leasehold/core/store-kit'
+import { parsedJSON } from '@leasehold/core/store-kit'
 import { ApiError, type ApiFault, isRefusal } from './api-error.js'
 import type { NatsHeaders, NatsMessage } from './client/nats-client.js'
 import type { Connection } from './connection.js'
@@ -149,9 +148,9 @@ export class Bucket {
   }
 
   /** Yields the last message of a key, and each later one; `undefined` if there is none at the start. See `watchKey`. */
-  async *watch(key: string, asked: Asked, call: StoreCall, clock: Clock): AsyncGenerator<KeyValue | undefined> {
+  async *watch(key: string, asked: Asked, call: StoreCall): AsyncGenerator<KeyValue | undefined> {
     try {
-      const client = await this.#connection.client(call)
+      const link = await this.#connection.link(call)
       const subject = this.subjectOf(key)
       const consumer = `leasehold-${randomUUID()}`
       const open = async (config: object): Promise<number> => {
@@ -159,8 +158,8 @@ export class Bucket {
         const made = await this.#ask('CONSUMER.CREATE', body, call, `.${consumer}.${subject}`)
         return (made as { num_pending: number }).num_pending
       }
-      const inbox = `${client.options?.inboxPrefix ?? '_INBOX'}.${consumer}`
-      for await (const delivered of watchKey({ client, clock, inbox, open }, call)) {
+      const inbox = `${link.client.options?.inboxPrefix ?? '_INBOX'}.${consumer}`
+      for await (const delivered of watchKey(link, inbox, open, call)) {
         yield delivered && deliveredValue(delivered)
       }
     } catch (error) {
@@ -221,9 +220,9 @@ export class Bucket {
     call: StoreCall,
     headers?: NatsHeaders,
   ): Promise<NatsMessage> {
-    const client = await this.#connection.client(call)
+    const link = await this.#connection.link(call)
     const timeout = Math.max(1, Math.min(call.timeout, LONGEST))
-    return await untilAborted(client.request(subject, body, { timeout, ...(headers && { headers }) }), call)
+    return await link.request(subject, body, { timeout, ...(headers && { headers }) }, call)
   }
 }
 

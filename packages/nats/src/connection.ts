@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { StoreCall } from '@leasehold/core/store'
 import { checkedTexts, checkOptionNames, closedError, untilAborted } from '@leasehold/core/store-kit'
 import type { NatsClient, NatsHeaders } from './client/nats-client.js'
+import { Link } from './link.js'
 import { misconfigured, type NatsOptions } from './nats-options.js'
 
 /** How a connection is made: the options of the configuration with these names. */
@@ -24,14 +25,14 @@ const optionNames = {
  * library connects again by itself after a break.
  */
 export class Connection {
-  readonly #given: NatsClient | undefined
+  readonly #given: Link | undefined
   readonly #options: ConnectionOptions
-  #own: Promise<NatsClient> | undefined
+  #own: Promise<Link> | undefined
   #isClosed = false
 
   /** `owner`: the class that was given the options, for errors. */
   constructor(source: NatsClient | ConnectionOptions, owner: string) {
-    this.#given = isClient(source) ? source : undefined
+    this.#given = isClient(source) ? new Link(source) : undefined
     this.#options = isClient(source) ? {} : source
     checkOptionNames<ConnectionOptions>(owner, this.#options, optionNames, { store: 'nats' })
     const { servers } = this.#options
@@ -39,7 +40,7 @@ export class Connection {
   }
 
   /** Rejects when the call is aborted: the attempt to connect goes on for later calls. */
-  async client(call: StoreCall): Promise<NatsClient> {
+  async link(call: StoreCall): Promise<Link> {
     if (this.#isClosed) throw closedError('nats')
     return this.#given ?? (await untilAborted(this.#connected(), call))
   }
@@ -51,17 +52,18 @@ export class Connection {
   /** Ends the connection if it is not the user's own. */
   async close(): Promise<void> {
     this.#isClosed = true
-    const client = await this.#own?.catch(() => undefined)
-    await client?.drain().catch(() => {})
+    this.#given?.close()
+    const link = await this.#own?.catch(() => undefined)
+    await link?.client.drain().catch(() => {})
   }
 
-  #connected(): Promise<NatsClient> {
+  #connected(): Promise<Link> {
     if (this.#own !== undefined) return this.#own
-    const connecting = connect(this.#options)
+    const connecting = connect(this.#options).then((client) => new Link(client))
     const forget = (): void => {
       if (this.#own === connecting) this.#own = undefined
     }
-    connecting.then((client) => client.closed()).then(forget, forget)
+    connecting.then(({ client }) => client.closed()).then(forget, forget)
     this.#own = connecting
     return connecting
   }

@@ -1,6 +1,7 @@
-import type { Clock } from '@leasehold/core'
+import { systemClock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
 import type { NatsClient, NatsMessage } from './client/nats-client.js'
+import type { Link } from './link.js'
 
 /** How often the server says that the consumer lives, in milliseconds. */
 const IDLE_HEARTBEAT = 2_000
@@ -17,22 +18,19 @@ export interface Delivered {
   readonly revision: number
 }
 
-export interface WatchedKey {
-  readonly client: NatsClient
-  readonly clock: Clock
-  /** Where messages are delivered. */
-  readonly inbox: string
-  /** Makes the consumer. Resolves with how many messages it has for the start. */
-  readonly open: (consumer: object) => Promise<number>
-}
-
 /**
  * Yields the last message of a key, and then each later one; of several that came meanwhile, the last. Yields `undefined` if
  * there is none at the start. Ends when the call is aborted. Throws if messages may have been lost: a silent consumer, a
- * gap, or one that the server has ended.
+ * gap, a broken connection, or a consumer that the server has ended. `inbox`: where messages are delivered. `open` makes the
+ * consumer, and resolves with how many messages it has for the start.
  */
-export async function* watchKey(watched: WatchedKey, call: StoreCall): AsyncGenerator<Delivered | undefined> {
-  const { client, clock, inbox, open } = watched
+export async function* watchKey(
+  link: Link,
+  inbox: string,
+  open: (consumer: object) => Promise<number>,
+  call: StoreCall,
+): AsyncGenerator<Delivered | undefined> {
+  const { client } = link
   let latest: { readonly delivered: Delivered | undefined } | undefined
   let failure: Error | undefined
   let seen = 0
@@ -44,7 +42,7 @@ export async function* watchKey(watched: WatchedKey, call: StoreCall): AsyncGene
   }
   const listen = (): void => {
     cancel()
-    cancel = clock.schedule(SILENCE, () => fail('the server is silent'))
+    cancel = systemClock.schedule(SILENCE, () => fail('the server is silent'))
   }
   const take = (message: NatsMessage): void => {
     listen()
@@ -62,7 +60,7 @@ export async function* watchKey(watched: WatchedKey, call: StoreCall): AsyncGene
   const subscription = client.subscribe(inbox, {
     callback: (error, message: NatsMessage) => (error === null ? take(message) : fail(error.message)),
   })
-  const removeListener = call.onAbort(() => wake())
+  const removers = [call.onAbort(() => wake()), link.onBreak(() => fail('the connection broke'))]
   try {
     listen()
     if ((await open(consumerOf(inbox))) === 0) latest ??= { delivered: undefined }
@@ -77,7 +75,7 @@ export async function* watchKey(watched: WatchedKey, call: StoreCall): AsyncGene
     }
   } finally {
     cancel()
-    removeListener()
+    for (const remove of removers) remove()
     if (!client.isClosed()) subscription.unsubscribe()
   }
 }

@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '@leasehold/core'
+import type { Clock } from '@leasehold/core'
 import type { StoreCall, StoreFinding } from '@leasehold/core/store'
 import { CasLeaseStore, checkOptionNames, wallTime } from '@leasehold/core/store-kit'
 import { Bucket } from './bucket.js'
@@ -36,11 +36,11 @@ export class NatsLeaseStore extends CasLeaseStore<number> {
    */
   constructor(source: NatsClient | ConnectionOptions, options: NatsLeaseStoreOptions = {}) {
     checkOptionNames<NatsLeaseStoreOptions>('NatsLeaseStore', options, optionNames, { store: 'nats' })
-    const { bucket = 'leasehold', domain, create = true, probe = true, clock = systemClock } = options
+    const { bucket = 'leasehold', domain, create = true, probe = true, clock } = options
     const connection = new Connection(source, 'NatsLeaseStore')
     const kept = new Bucket(connection, { bucket, domain, create })
     // JetStream keeps the conditions of writes; what can be wrong is the bucket, and each grant looks at that.
-    super(new NatsRegister(kept, probe, clock), { probe: false, clock })
+    super(new NatsRegister(kept, probe), { probe: false, ...(clock && { clock }) })
     this.#bucket = kept
     this.#connection = connection
   }

@@ -1,4 +1,3 @@
-import type { Clock } from '@leasehold/core'
 import {
   AbortableCall,
   type CasEntry,
@@ -36,14 +35,12 @@ export class NatsRegister implements CasRegister<number> {
   readonly forgets = true
   readonly #bucket: Bucket
   readonly #isChecked: boolean
-  readonly #clock: Clock
   readonly #closed = new AbortableCall()
 
   /** `isChecked`: whether each new grant checks the settings of the bucket. */
-  constructor(bucket: Bucket, isChecked: boolean, clock: Clock) {
+  constructor(bucket: Bucket, isChecked: boolean) {
     this.#bucket = bucket
     this.#isChecked = isChecked
-    this.#clock = clock
   }
 
   async read(name: string, call: StoreCall): Promise<CasEntry<number> | undefined> {
@@ -84,7 +81,7 @@ export class NatsRegister implements CasRegister<number> {
     const ended = new AbortableCall()
     const removers = [call, this.#closed].map((by) => by.onAbort(() => ended.abort()))
     try {
-      for await (const value of this.#bucket.watch(keyOf(name), asked, ended, this.#clock)) yield entryOf(value)
+      for await (const value of this.#bucket.watch(keyOf(name), asked, ended)) yield entryOf(value)
     } finally {
       for (const remove of removers) remove()
     }

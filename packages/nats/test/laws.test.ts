@@ -6,10 +6,12 @@ import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll } from 'vitest'
 import {
   behindProxies,
+  lawsWithoutWatch,
   onConnection,
   onServerThatRestarts,
   partitionLaws,
   restartLaws,
+  watchLaws,
 } from './support/law-subjects.js'
 
 const describeLaws = (options: NatsServerOptions) => (): void => {
@@ -30,7 +32,9 @@ const describeLaws = (options: NatsServerOptions) => (): void => {
     () => server,
     () => connection,
   )
-  describeStoreLaws(subject)
+  describeStoreLaws(subject, lawsWithoutWatch)
+  // Virtual time does not wait for messages that the server sends unasked.
+  describeStoreLaws({ ...subject, name: 'nats in real time', time: 'real' }, watchLaws)
   describeLeaseLaws(leasesOver(subject))
   describeStoreLaws(
     behindProxies(() => server),

@@ -17,16 +17,27 @@ export interface NatsSubscription {
   unsubscribe(): void
 }
 
+export interface NatsRequestOptions {
+  /** In milliseconds. */
+  timeout: number
+  // biome-ignore lint/suspicious/noExplicitAny: the library takes its own class of headers only.
+  headers?: any
+}
+
+export interface NatsStatus {
+  /** Such as `disconnect` and `reconnect`. */
+  readonly type: string
+}
+
 /** What leases use of a connection: `connect()` of `@nats-io/transport-node` resolves with one. */
 export interface NatsClient {
   /** A user whose permissions are limited may have another prefix of inboxes than `_INBOX`. */
   readonly options?: { readonly inboxPrefix?: string }
-  request(
-    subject: string,
-    payload?: string | Uint8Array,
-    // biome-ignore lint/suspicious/noExplicitAny: the library takes its own class of headers only.
-    options?: { timeout: number; headers?: any },
-  ): Promise<NatsMessage>
+  /** What the server has said about itself; `undefined` while there is no connection. */
+  readonly info?: object
+  request(subject: string, payload?: string | Uint8Array, options?: NatsRequestOptions): Promise<NatsMessage>
+  /** Yields when the connection breaks, and when it is made again. */
+  status(): AsyncIterable<NatsStatus>
   publish(subject: string, payload?: string | Uint8Array): void
   subscribe(
     subject: string,

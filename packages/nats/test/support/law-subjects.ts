@@ -16,6 +16,13 @@ export const partitionLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) =
 /** The laws that need a server which begins again with all that it has confirmed. */
 export const restartLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('restart'))
 
+/** The laws that wait for a message of the server. */
+export const watchLaws: readonly StoreLaw[] = storeLaws.filter(
+  ({ needs, name }) => needs.includes('watch') || /wakes it/.test(name),
+)
+
+export const lawsWithoutWatch: readonly StoreLaw[] = storeLaws.filter((law) => !watchLaws.includes(law))
+
 const COMMON = { clients: true, remote: true } as const
 
 const holder = new URL('../programs/holder.ts', import.meta.url)
@@ -95,7 +102,11 @@ export function onServerThatRestarts(options?: NatsServerOptions): StoreSubject 
       const connection = await connect({ servers: server.url, reconnectTimeWait: 50, maxReconnectAttempts: -1 })
       return {
         open: (clock) => new NatsLeaseStore(connection, { clock }),
-        restart: () => server.restart(),
+        restart: async () => {
+          await server.restart()
+          // A store that is opened before the user's connection is up again does not know that it is down.
+          await eventually('the connection is up', async () => (await connection.rtt()) >= 0)
+        },
         stop: async () => {
           await connection.close()
           await server.stop()
