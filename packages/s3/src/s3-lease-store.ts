@@ -1,7 +1,7 @@
 import { LeaseStoreUnfitError, systemClock } from '@leasehold/core'
 import type { StoreCall, StoreFinding } from '@leasehold/core/store'
 import { CasLeaseStore, checkOptionNames } from '@leasehold/core/store-kit'
-import { CONDITIONS } from './failure-of.js'
+import { CONDITIONS, misconfigured } from './failure-of.js'
 import { LeaseKeys } from './lease-object.js'
 import { openBucket } from './open-bucket.js'
 import { type S3LeaseStoreOptions, storeOptionNames } from './s3-options.js'
@@ -11,15 +11,18 @@ import { S3Register } from './s3-register.js'
  * Leases in a bucket of S3, or of a service with its interface: one object for each name, which only conditional requests
  * write. A service that ignores their conditions is refused before the first grant, with a `LeaseStoreUnfitError`.
  *
- * A challenger takes over after it has seen the object unchanged for the recorded ttl. No timestamp is compared with the
- * clock of this machine.
+ * A challenger takes over when the object has been unchanged for the recorded ttl: by two times of the service, that of its
+ * answer and that of the last write, or because it has seen the object unchanged for that long itself. No time is compared
+ * with the clock of this machine.
  */
 export class S3LeaseStore extends CasLeaseStore<string> {
   /** Throws a `LeaseConfigurationError` if an option is missing or invalid. The constructor sends no request. */
   constructor(options: S3LeaseStoreOptions) {
     checkOptionNames('S3LeaseStore', options, storeOptionNames, { store: 's3' })
-    const { prefix = 'leases/', maxTtl, probe, clock = systemClock } = options
-    const register = new S3Register(openBucket(options), new LeaseKeys(prefix), clock)
+    const { prefix = 'leases/', clockDifference = 2_000, maxTtl, probe, clock = systemClock } = options
+    const isDuration = clockDifference >= 0 && clockDifference < Number.POSITIVE_INFINITY
+    if (!isDuration) throw misconfigured(`clockDifference must be 0 ms or more, not ${clockDifference}`)
+    const register = new S3Register(openBucket(options), new LeaseKeys(prefix), clockDifference, clock)
     super(register, { clock, ...(maxTtl === undefined ? {} : { maxTtl }), ...(probe === undefined ? {} : { probe }) })
   }
 

@@ -1,6 +1,6 @@
 import { type Clock, LeaseStoreUnfitError } from '@leasehold/core'
 import type { CasEntry, CasRecord, CasRegister, CasWritten, StoreCall } from '@leasehold/core/store'
-import { type VersionStamp, WriteTimes } from '@leasehold/core/store-kit'
+import { SECOND, type VersionStamp, WriteTimes } from '@leasehold/core/store-kit'
 import type { BucketAnswer, BucketClient, ObjectRequest } from './bucket-client.js'
 import { CONDITIONS, type FailedRequest, failureOf } from './failure-of.js'
 import { inContent, type LeaseKeys, toContent } from './lease-object.js'
@@ -16,11 +16,15 @@ export class S3Register implements CasRegister<string> {
   readonly kind = 's3'
   /** Users, lifecycle rules and restored versions remove objects. */
   readonly forgets = true
+  readonly clockError: number
   readonly #client: BucketClient
   readonly #keys: LeaseKeys
   readonly #times: WriteTimes
 
-  constructor(client: BucketClient, keys: LeaseKeys, clock: Clock) {
+  /** `clockDifference`: by how much the clocks of two servers of the service can differ, in milliseconds. */
+  constructor(client: BucketClient, keys: LeaseKeys, clockDifference: number, clock: Clock) {
+    // Both times of a comparison are whole seconds.
+    this.clockError = 2 * SECOND + clockDifference
     this.#client = client
     this.#keys = keys
     this.#times = new WriteTimes(clock)
@@ -30,7 +34,7 @@ export class S3Register implements CasRegister<string> {
     const found = await this.#get(name, this.#keys.of(name), call)
     if (found === undefined) return undefined
     this.#times.keep(name, found.stamp)
-    return { version: found.stamp.version, record: found.record }
+    return found.entry
   }
 
   async create(name: string, record: CasRecord, call: StoreCall): Promise<CasWritten<string> | undefined> {
@@ -69,7 +73,7 @@ export class S3Register implements CasRegister<string> {
         const read = keys.slice(first, first + MOST_READS).map((key) => this.#get(undefined, key, call))
         for (const found of await Promise.all(read)) {
           if (found?.name?.startsWith(prefix) !== true || this.#keys.of(found.name) !== found.key) continue
-          yield { name: found.name, version: found.stamp.version, record: found.record }
+          yield { name: found.name, ...found.entry }
         }
       }
       from = page.next
@@ -80,7 +84,12 @@ export class S3Register implements CasRegister<string> {
     const answer = await this.#client.send({ method: 'GET', key }, call)
     if (answer.status === 404 && answer.code !== 'NoSuchBucket') return undefined
     if (answer.status !== 200) throw failureOf(answer, this.#request('read', key, leaseName))
-    return { key, stamp: stampOf(answer), ...inContent(answer.text) }
+    const { name, record } = inContent(answer.text)
+    const stamp = stampOf(answer)
+    const { version, date, lastModified } = stamp
+    const isTimed = answer.header('last-modified') !== undefined
+    const times = isTimed ? { readAt: date.getTime(), writtenAt: lastModified.getTime() } : {}
+    return { key, name, stamp, entry: { version, record, ...times } }
   }
 
   /** Resolves with `undefined` if the object does not meet the condition, or another write came in between. */

@@ -1,14 +1,40 @@
 import { S3LeaseStore } from '@leasehold/s3'
 import { leasesOver, type StoreSubject } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
+import { LeaseKeys } from '../src/lease-object.js'
+import { credentials } from './support/credentials.js'
+import { StandInS3 } from './support/stand-in-s3.js'
 
-/** Every client is a store of its own over the same backend; give each trial an empty backend. */
+const START = Date.parse('2026-11-29T00:00:00Z')
+
+/** The times of the service are not compared here: they are those of no clock. See `moto-laws.test.ts`. */
+const clockDifference = 1e9
+
 const subject: StoreSubject = {
   name: 'S3LeaseStore',
-  // 'real' for a backend with a clock of its own; the laws then wait.
   time: 'virtual',
   clients: true,
-  start: () => ({ open: (clock) => new S3LeaseStore({ clock }) }),
+  remote: true,
+  start: async (clock) => {
+    let seconds = 0
+    // Virtual time stands still during a call. Therefore a second passes with each request: no grant has to wait for it.
+    const time = (): number => {
+      seconds += 1
+      return START + clock.now() + seconds * 1_000
+    }
+    const server = await StandInS3.start({ time })
+    const keys = new LeaseKeys('leases/')
+    return {
+      open: (own) =>
+        new S3LeaseStore({ bucket: 'leases', endpoint: server.url, credentials, clockDifference, clock: own }),
+      delete: (name) => server.objects.delete(keys.of(name)),
+      copy: async (name) => {
+        const copied = server.objects.get(keys.of(name))
+        return () => copied && void server.put(keys.of(name), copied.body)
+      },
+      stop: () => server.stop(),
+    }
+  },
 }
 
 describeStoreLaws(subject)
