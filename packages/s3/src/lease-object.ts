@@ -1,5 +1,5 @@
 import type { CasRecord } from '@leasehold/core/store'
-import { decodeLeaseName, encodeLeaseName, type NameAlphabet, parsedJSON } from '@leasehold/core/store-kit'
+import { decodeLeaseName, encodeLeaseName, type NameAlphabet, recordIn, recordText } from '@leasehold/core/store-kit'
 import { misconfigured } from './failure-of.js'
 
 /** The characters that mean nothing in a path, an address or the XML of a listing. */
@@ -53,16 +53,17 @@ export class LeaseKeys {
  * The content of a lease's object. No two writes are equal, not even of the same record: S3 gives equal contents the same
  * ETag, so that a write under an old one would be accepted.
  */
-export function toContent(name: string, { fencingToken, ...record }: CasRecord): string {
-  return JSON.stringify({ name, write: crypto.randomUUID(), fencingToken: String(fencingToken), ...record })
+export function toContent(name: string, record: CasRecord): string {
+  const named = { name, write: crypto.randomUUID(), ...record }
+  return recordText(named)
 }
 
 /** The name and the record in an object; core refuses a record of another program. */
 export function inContent(text: string): { readonly name: string | undefined; readonly record: CasRecord } {
-  const { name, write: _, fencingToken, ...record } = Object(parsedJSON(text))
-  const token = /^\d+$/.test(fencingToken) ? BigInt(fencingToken) : undefined
-  return {
-    name: typeof name === 'string' ? name : undefined,
-    record: { ...record, fencingToken: token } as CasRecord,
-  }
+  const {
+    name,
+    write: _,
+    ...record
+  } = recordIn(text) as CasRecord & { readonly name?: unknown; readonly write?: unknown }
+  return { name: typeof name === 'string' ? name : undefined, record }
 }

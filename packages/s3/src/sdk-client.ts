@@ -1,4 +1,5 @@
 import type { StoreCall } from '@leasehold/core/store'
+import { importOptional } from '@leasehold/core/store-kit'
 import {
   type BucketAnswer,
   type BucketClient,
@@ -6,7 +7,7 @@ import {
   LARGEST_OBJECT,
   type ObjectRequest,
 } from './bucket-client.js'
-import { failureOfSdk, foreignObject, misconfigured } from './failure-of.js'
+import { failureOfSdk, foreignObject } from './failure-of.js'
 import type { S3BucketOptions } from './s3-options.js'
 
 /** The part of an `S3Client` of `@aws-sdk/client-s3` in use. */
@@ -117,13 +118,13 @@ export async function openSdkClient(options: Omit<S3BucketOptions, 'bucket' | 'c
   })
 }
 
+const sdk = {
+  name: '@aws-sdk/client-s3',
+  neededBy: 'a client of the SDK',
+  advice: 'Without the option client or sdk, the store needs no package',
+  store: 's3',
+} as const
+
 async function commands(): Promise<Commands> {
-  try {
-    return await import('@aws-sdk/client-s3')
-  } catch (cause) {
-    throw misconfigured(
-      'a client of the SDK needs the package @aws-sdk/client-s3: npm install @aws-sdk/client-s3',
-      cause,
-    )
-  }
+  return await importOptional(sdk, () => import('@aws-sdk/client-s3'))
 }
