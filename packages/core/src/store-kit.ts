@@ -20,6 +20,7 @@ export { MessageListeners } from './store-kit/message-listeners.js'
 export { readOptionFile } from './store-kit/option-file.js'
 export { checkedTexts, OptionValues } from './store-kit/option-values.js'
 export { importOptional, type OptionalPackage } from './store-kit/optional-package.js'
+export { withOwnSignal } from './store-kit/own-signal.js'
 export { pause } from './store-kit/pause.js'
 export {
   type OptionDeclaration,

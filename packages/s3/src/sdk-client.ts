@@ -1,5 +1,5 @@
 import type { StoreCall } from '@leasehold/core/store'
-import { importOptional } from '@leasehold/core/store-kit'
+import { importOptional, withOwnSignal } from '@leasehold/core/store-kit'
 import {
   type BucketAnswer,
   type BucketClient,
@@ -86,22 +86,23 @@ export class SdkClient implements BucketClient {
     }
     ;(command as SdkCommand).middlewareStack.add(keep, { step: 'deserialize', priority: 'high' })
     const header = (name: string): string | undefined => last.headers?.[name]
-    try {
-      const output = (await this.#client.send(command as never, { abortSignal: call.signal })) as SdkOutput
-      if ((output.ContentLength ?? 0) > LARGEST_OBJECT) {
-        output.Body?.destroy?.()
-        throw foreignObject()
+    return await withOwnSignal(call, async (abortSignal) => {
+      try {
+        const output = (await this.#client.send(command as never, { abortSignal })) as SdkOutput
+        if ((output.ContentLength ?? 0) > LARGEST_OBJECT) {
+          output.Body?.destroy?.()
+          throw foreignObject()
+        }
+        const text = (await output.Body?.transformToString()) ?? ''
+        return { answer: { status: last.statusCode ?? 200, header, text }, output }
+      } catch (error) {
+        const { name, message, $metadata, $response } = Object(error) as SdkFailure
+        const status = $metadata?.httpStatusCode
+        if (status === undefined) throw failureOfSdk(error)
+        last = { headers: $response?.headers ?? {} }
+        return { answer: { status, header, text: '', code: name, message } }
       }
-      const text = (await output.Body?.transformToString()) ?? ''
-      return { answer: { status: last.statusCode ?? 200, header, text }, output }
-    } catch (error) {
-      if (call.aborted) throw call.signal.reason
-      const { name, message, $metadata, $response } = Object(error) as SdkFailure
-      const status = $metadata?.httpStatusCode
-      if (status === undefined) throw failureOfSdk(error)
-      last = { headers: $response?.headers ?? {} }
-      return { answer: { status, header, text: '', code: name, message } }
-    }
+    })
   }
 }
 

@@ -1,5 +1,5 @@
 import type { StoreCall } from '@leasehold/core/store'
-import { wallTime } from '@leasehold/core/store-kit'
+import { wallTime, withOwnSignal } from '@leasehold/core/store-kit'
 import {
   type BucketAnswer,
   type BucketClient,
@@ -60,16 +60,18 @@ export class SignedClient implements BucketClient {
     const credentials = await this.#credentials.get(call)
     const headers = signedHeaders(request, credentials, this.#region, wallTime() + this.#ahead)
     const { method, url, body } = request
-    try {
-      const content = method === 'PUT' ? { body } : {}
-      // A redirection is the answer to a wrong region: the signature would not fit there.
-      const response = await fetch(url, { method, headers, ...content, redirect: 'manual', signal: call.signal })
-      const answer = await toAnswer(response)
-      if (answer.status === 400 || answer.status === 403) this.#credentials.forget(credentials)
-      return answer
-    } catch (error) {
-      throw call.aborted ? call.signal.reason : noAnswer(error)
-    }
+    const content = method === 'PUT' ? { body } : {}
+    return await withOwnSignal(call, async (signal) => {
+      try {
+        // A redirection is the answer to a wrong region: the signature would not fit there.
+        const response = await fetch(url, { method, headers, ...content, redirect: 'manual', signal })
+        const answer = await toAnswer(response)
+        if (answer.status === 400 || answer.status === 403) this.#credentials.forget(credentials)
+        return answer
+      } catch (error) {
+        throw noAnswer(error)
+      }
+    })
   }
 }
 

@@ -22,7 +22,7 @@ const subject: StoreSubject = {
       seconds += 1
       return START + clock.now() + seconds * 1_000
     }
-    const server = await StandInS3.start({ time })
+    const server = await StandInS3.start({ time, tellsWrites: true })
     const keys = new LeaseKeys('leases/')
     return {
       open: (own) =>

@@ -32,6 +32,8 @@ export interface StandInOptions {
   readonly time?: () => number
   /** How many keys a page of a listing has. */
   readonly pageSize?: number
+  /** Whether an answer to a write has the time of the write. That of AWS has not. */
+  readonly tellsWrites?: boolean
 }
 
 /** The part of S3 that leases use, in this process, with the bucket `leases`. It keeps all conditions, and can fail. */
@@ -44,11 +46,13 @@ export class StandInS3 {
   readonly #server: Server
   readonly #time: () => number
   readonly #pageSize: number
+  readonly #tellsWrites: boolean
 
-  private constructor(server: Server, { time = wallTime, pageSize = 1_000 }: StandInOptions) {
+  private constructor(server: Server, { time = wallTime, pageSize = 1_000, tellsWrites = false }: StandInOptions) {
     this.#server = server
     this.#time = time
     this.#pageSize = pageSize
+    this.#tellsWrites = tellsWrites
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     server.on('request', (request, response) => void this.#serve(request, response))
   }
@@ -96,10 +100,12 @@ export class StandInS3 {
     const found = this.objects.get(key)
     const refusal = refusalOf(request, found)
     if (refusal !== undefined) return fail(response, refusal)
-    if (request.method === 'PUT') return void response.setHeader('etag', this.put(key, body).etag).end()
-    response.setHeader('etag', found?.etag ?? '')
-    response.setHeader('last-modified', new Date(found?.lastModified ?? 0).toUTCString())
-    response.end(found?.body)
+    const isWrite = request.method === 'PUT'
+    const { etag, lastModified, body: content } = isWrite ? this.put(key, body) : (found as StoredObject)
+    response.setHeader('etag', etag)
+    if (!isWrite || this.#tellsWrites) response.setHeader('last-modified', new Date(lastModified).toUTCString())
+    response.setHeader('date', new Date(this.#seconds()).toUTCString())
+    response.end(isWrite ? '' : content)
   }
 
   #page(query: URLSearchParams): string {
