@@ -22,6 +22,7 @@ export const floors: readonly (readonly Room[])[] = [
     },
   ],
   [{ folder: 'parent', content: 'leases under leases; see [The hierarchy of leases](hierarchy.md)' }],
+  [{ folder: 'sql-kit', content: 'what the stores in a SQL database share: names, pages, migrations, turns, guards' }],
   [
     { folder: 'engine', content: "the life cycle of one lease on the holder's side; see [The engine](engine.md)" },
     { folder: 'cas', content: '`casStore`: a store over any compare-and-set register' },

@@ -1,4 +1,5 @@
 import type { Grant, LeaseRecord, LeaseState, Metadata } from '@leasehold/core'
+import { withBreakReason } from '@leasehold/core/sql-kit'
 import type { AcquireOutcome, ReleaseOutcome, RenewOutcome, RenewRefusal } from '@leasehold/core/store'
 import { fromColumn } from './sql-text.js'
 
@@ -104,17 +105,12 @@ export function releaseOutcome(answer: ReleaseAnswer): ReleaseOutcome {
   return answer[0] === 'released' ? RELEASED : { released: false, ...holderOf(answer[1]) }
 }
 
-/** A duration as the functions read it: in whole milliseconds, rounded up. */
-export function toDuration(duration: number): number | null {
-  return duration === Number.POSITIVE_INFINITY ? null : Math.ceil(duration)
-}
-
 function holderOf(answer: RecordAnswer | null | undefined): { holder?: LeaseRecord } {
   return answer === null || answer === undefined ? {} : { holder: recordOf(answer) }
 }
 
 function metadataOf(metadata: Metadata, reason: string | null): Metadata {
-  return reason === null ? metadata : { ...metadata, breakReason: fromColumn(reason) }
+  return withBreakReason(metadata, reason && fromColumn(reason))
 }
 
 function previousOf(previous: Metadata | null, reason: string | null): { previous?: Metadata } {

@@ -1,3 +1,4 @@
+import { type Migration, namedMigration, runMigrations as runUntilDone } from '@leasehold/core/sql-kit'
 import { AbortableCall } from '@leasehold/core/store'
 import { checkOptionNames } from '@leasehold/core/store-kit'
 import { adapterFor } from './client/client-adapter.js'
@@ -13,14 +14,7 @@ import { run } from './sql/run.js'
 import { tables } from './sql/tables.js'
 import { SqlNames, type TableNames } from './table-names.js'
 
-/** A part of the tables and functions. Its SQL can be run again at any time. */
-export interface Migration {
-  /** Migrations are run in the order of their versions. A missing number was replaced by a larger one. */
-  readonly version: number
-  /** Such as `001-tables`. */
-  readonly name: string
-  readonly sql: string
-}
+export type { Migration } from '@leasehold/core/sql-kit'
 
 /**
  * A part that changes gets the next free version, which brings older tables up to date. The names of functions end with the
@@ -42,21 +36,17 @@ const RIGHTS =
   'the user needs CREATE on the database, or USAGE and CREATE on the schema if that exists, and must own the tables and ' +
   'functions that are there'
 
-/** How often a migration is tried while other processes get in its way. */
-const ATTEMPTS = 5
-
 /** The SQL of `migrate`, for a migration tool of your own. Run each of them in a transaction, in their order. */
 export async function migrations(names: TableNames = {}): Promise<readonly Migration[]> {
   checkNames('migrations', names)
   const sqlNames = new SqlNames(names)
-  return PARTS.map(({ version, name, sql }) => ({
-    version,
-    name: `${String(version).padStart(3, '0')}-${name}`,
-    sql: sqlNames.in(`-- Leases in PostgreSQL, version ${version}: the ${name}. It can be run again at any time.
+  return PARTS.map(({ version, name, sql }) => {
+    const text = `-- Leases in PostgreSQL, version ${version}: the ${name}. It can be run again at any time.
 ${sql}
 insert into "leasehold"."leases_migrations" (version) values (${version}) on conflict do nothing;
-`),
-  }))
+`
+    return namedMigration(version, name, sqlNames.in(text))
+  })
 }
 
 /**
@@ -85,18 +75,17 @@ export async function runMigrations(
   table: string,
   missing: () => Promise<readonly string[]>,
 ): Promise<void> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
+  await runUntilDone({
+    run: async () => {
       const parts = await missing()
       if (parts.length === 0) return
       // A message with several statements is one transaction, which holds the lock until its end.
       const lock = `select pg_advisory_xact_lock(hashtextextended('leasehold migrate "${names.schema}"', 0));`
-      return void (await adapter.run([lock, ...parts].join('\n'), new AbortableCall()))
-    } catch (error) {
-      if (attempt < ATTEMPTS && OVERTAKEN.has(sqlStateOf(error) ?? '')) continue
-      throw failureOf(`the migration of ${table}`, table, error, RIGHTS)
-    }
-  }
+      await adapter.run([lock, ...parts].join('\n'), new AbortableCall())
+    },
+    isOvertaken: (error) => OVERTAKEN.has(sqlStateOf(error) ?? ''),
+    toFailure: (error) => failureOf(`the migration of ${table}`, table, error, RIGHTS),
+  })
 }
 
 /** Whether there is a table, by its name in SQL. */

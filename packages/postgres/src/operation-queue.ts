@@ -1,18 +1,13 @@
 import type { Clock } from '@leasehold/core'
+import { conflictPause, mostStatements } from '@leasehold/core/sql-kit'
 import type { StoreCall } from '@leasehold/core/store'
-import { backoff, closedError, listingText, Requests } from '@leasehold/core/store-kit'
+import { closedError, listingText, Requests } from '@leasehold/core/store-kit'
 import { callsOf, UNANSWERED } from './calls.js'
 import type { ClientAdapter } from './client/connection.js'
 import { failureOf, sqlStateOf } from './failure-of.js'
 import type { Operation, Query } from './operation.js'
 import { jsonLiteral } from './sql-text.js'
 import type { SqlNames } from './table-names.js'
-
-/**
- * How many statements are on their way at most: a store takes no more connections of its user's pool, and leaves one for the
- * user if there are several.
- */
-const STATEMENTS = 4
 
 /** The smallest and the largest number of operations in a statement. If fewer wait, it has all of them. */
 const SMALLEST = 32
@@ -26,10 +21,6 @@ const AFTER_TIMEOUT = 500
 
 /** The longest time limit of a server, in milliseconds. */
 const LONGEST_PATIENCE = 2_147_483_647
-
-/** The pauses before an operation is repeated, in milliseconds; half of each is random. */
-const FIRST_PAUSE = 10
-const LONGEST_PAUSE = 250
 
 /** A conflict with another transaction: nothing was changed, and a repetition may succeed. */
 const CONFLICTS = new Set(['40001', '40P01'])
@@ -50,12 +41,12 @@ export class OperationQueue {
     this.#select = names.in('select "leasehold"."leases_run_1"')
     this.#requests = new Requests(
       {
-        most: Math.max(1, Math.min(STATEMENTS, (adapter.connections ?? Number.POSITIVE_INFINITY) - 1)),
+        most: mostStatements(adapter.connections),
         smallest: SMALLEST,
         largest: LARGEST,
         send: (operations, call) => this.#send(operations, call),
         isOfOne: (error) => OF_ONE.test(sqlStateOf(error) ?? ''),
-        pause: (repeats) => backoff(repeats, FIRST_PAUSE, LONGEST_PAUSE, random),
+        pause: (repeats) => conflictPause(repeats, random),
       },
       clock,
     )

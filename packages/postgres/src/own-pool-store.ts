@@ -1,22 +1,17 @@
 import { rootCertificates } from 'node:tls'
+import { poolSizeOf, SQL_POOL_TIMEOUT } from '@leasehold/core/sql-kit'
 import { type OpenContext, readOptionFile } from '@leasehold/core/store-kit'
 import pg from 'pg'
 import { PostgresLeaseStore } from './postgres-lease-store.js'
 import { misconfigured, type PostgresOptions } from './postgres-options.js'
-
-/** How long a connection may take to open, in milliseconds: a silent server must not use up the pool. */
-const CONNECT_TIMEOUT = 10_000
-
-const POOL_SIZE = 4
 
 /** A store over a pool that it opens itself, and closes with itself. */
 export class OwnPoolStore extends PostgresLeaseStore {
   readonly #pools: readonly pg.Pool[]
 
   constructor(options: PostgresOptions, { clock, random }: Pick<OpenContext, 'clock' | 'random'>) {
-    const { url, listen = true, listenUrl, schema, table, compat, poolSize = POOL_SIZE } = options
-    if (!(Number.isInteger(poolSize) && poolSize >= 1))
-      throw misconfigured(`pool-size must be 1 or more, not ${poolSize}`)
+    const { url, listen = true, listenUrl, schema, table, compat } = options
+    const poolSize = poolSizeOf(misconfigured, options.poolSize)
     if (!listen && listenUrl !== undefined) throw misconfigured('listen-url needs listen = on: remove one of them')
     const pool = openPool('url', url, options, poolSize)
     // This pool opens no connection: the store only takes its settings.
@@ -36,7 +31,7 @@ function openPool(key: string, url: string | undefined, options: PostgresOptions
   const { password, caFile } = options
   const pool = new pg.Pool({
     max,
-    connectionTimeoutMillis: CONNECT_TIMEOUT,
+    connectionTimeoutMillis: SQL_POOL_TIMEOUT,
     keepAlive: true,
     application_name: 'leasehold',
     ...(url === undefined ? { password } : { connectionString: completed(url, options) }),

@@ -1,4 +1,5 @@
-import { LeaseLostError } from '@leasehold/core'
+import type { LeaseLostError } from '@leasehold/core'
+import { firstCause, lostUnderLease, underLease } from '@leasehold/core/sql-kit'
 import { Fence, type FencingGuard, type GuardOptions } from '@leasehold/core/store'
 import { AbortListeners, checkOptionNames, untilAborted } from '@leasehold/core/store-kit'
 import { runIn, type Transaction } from './client/transaction.js'
@@ -102,25 +103,16 @@ export class PostgresGuard implements FencingGuard {
     transaction: Transaction,
     options: UnderLeaseOptions = {},
   ): Promise<void> {
-    const fence = new Fence('postgres', name, fencingToken ?? 0n, options, ['idleLimit'])
-    const { token } = fence
-    const details = { leaseName: name, store: 'postgres' }
-    if (fencingToken === undefined) {
-      const message = `the lease '${name}' is not held: acquire it before the transaction`
-      throw new LeaseLostError(message, { ...details, reason: 'expired' })
-    }
+    const fence = underLease('postgres', name, fencingToken, options, ['idleLimit'])
     const { idleLimit = null } = options
     if (idleLimit !== null && !(Number.isInteger(idleLimit) && idleLimit > 0)) {
       throw misconfigured(`idleLimit must be a whole number of milliseconds, not ${idleLimit}`)
     }
-    const call = `"leasehold"."leases_guard"(${textLiteral(toColumn(name))}, ${token}, ${idleLimit})`
+    const call = `"leasehold"."leases_guard"(${textLiteral(toColumn(name))}, ${fence.token}, ${idleLimit})`
     const action = `the guard of lease '${name}'`
     const select = `select ${call}::text as guarded, transaction_timestamp() = statement_timestamp() as alone`
-    const { alone } = await this.#run(transaction, fence, action, select, (state) => {
-      if (state !== LOST) return undefined
-      const message = `the lease '${name}' is not held under the fencing token ${token}: roll back`
-      return new LeaseLostError(message, { ...details, reason: 'taken' })
-    })
+    const toLoss: ToLoss = (state) => (state === LOST ? lostUnderLease('postgres', fence) : undefined)
+    const { alone } = await this.#run(transaction, fence, action, select, toLoss)
     if (alone !== true && alone !== 't') return
     throw misconfigured(
       `${action} was not called within a transaction, so that it ended with its statement: begin one, call the guard in ` +
@@ -156,22 +148,16 @@ interface Guarding {
   readonly leaseName: string
 }
 
-/** Libraries such as Drizzle wrap the error of the client in one of their own, and Knex puts the SQL into its message. */
 function toError(error: unknown, { action, leaseName }: Guarding, toLoss: ToLoss): unknown {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    const state = sqlStateOf(cause)
-    if (state === undefined) continue
-    const loss = toLoss(state, (cause as { detail?: unknown }).detail)
-    if (loss !== undefined) return Object.assign(loss, { cause: error })
-    if (state === UNDER_SAVEPOINT) {
-      return misconfigured(
-        `${action} was called under a savepoint, whose rollback would end it: call it first in the outermost transaction, ` +
-          'then nested ones are protected too',
-        error,
-      )
-    }
-    if (state === '42883' || state === '3F000') return failureOf(action, leaseName, cause)
-    return error
+  const [cause, state] = firstCause(error, sqlStateOf) ?? []
+  const loss = toLoss(state, (cause as { detail?: unknown } | undefined)?.detail)
+  if (loss !== undefined) return Object.assign(loss, { cause: error })
+  if (state === UNDER_SAVEPOINT) {
+    return misconfigured(
+      `${action} was called under a savepoint, whose rollback would end it: call it first in the outermost transaction, ` +
+        'then nested ones are protected too',
+      error,
+    )
   }
-  return error
+  return state === '42883' || state === '3F000' ? failureOf(action, leaseName, cause) : error
 }

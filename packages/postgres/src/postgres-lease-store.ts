@@ -7,6 +7,7 @@ import {
   type Metadata,
   systemClock,
 } from '@leasehold/core'
+import { breakLimit, MISSED_TURN_POLL, pagesOf, TurnAlarms, toMilliseconds } from '@leasehold/core/sql-kit'
 import {
   type AcquireOutcome,
   type AcquireRequest,
@@ -29,7 +30,6 @@ import {
   readRecordOf,
   releaseOutcome,
   renewOutcome,
-  toDuration,
 } from './answers.js'
 import { adapterFor } from './client/client-adapter.js'
 import type { ClientAdapter } from './client/connection.js'
@@ -48,23 +48,8 @@ import { Turns } from './turns.js'
 
 const DAY = 86_400_000
 
-/** How many records a page of a listing has. */
-const PAGE = 500
-
 /** How often a request is repeated while its row is locked, by a short transaction or by an open one with a guard. */
 const BUSY_REPEATS = 2
-
-/**
- * The pause before a waiter whose turn has come asks again while a guard in an open transaction keeps the name, in
- * milliseconds. It doubles each time. The end of that transaction notifies nobody: a notification would make all commits
- * with a guard wait for each other.
- */
-const BUSY_PAUSE = 20
-const LONGEST_BUSY_PAUSE = 250
-
-/** How often the first waiter and the others ask while no notifications come, in milliseconds. */
-const POLL = 500
-const LATER_POLL = 2_000
 
 /** How often each waiter asks while an advisory lock of `compat` is taken, in milliseconds: its end notifies nobody. */
 const ADVISORY_PAUSE = 250
@@ -117,8 +102,8 @@ export class PostgresLeaseStore implements LeaseStore {
   readonly #probed: Probed
   readonly #compat: AdvisoryCompat | undefined
   readonly #checks = new StoreChecks(this.kind, this.limits)
-  /** The pause before a waiter whose turn has come asks again, while the row is locked. */
-  readonly #busyPauses = new Map<string, number>()
+  /** The end of a guard notifies nobody: a notification would make all commits with a guard wait for each other. */
+  readonly #alarms: TurnAlarms
 
   constructor(client: PostgresClient, options: PostgresLeaseStoreOptions = {}) {
     const optionNames = { schema: true, table: true, listen: true, compat: true, clock: true, random: true } as const
@@ -132,6 +117,7 @@ export class PostgresLeaseStore implements LeaseStore {
     const listening: Pick<ClientAdapter, 'listen' | 'openSession'> =
       listen === false ? {} : listen === client ? adapter : adapterFor(listen)
     this.#turns = new Turns(adapter, listening, clock, random)
+    this.#alarms = new TurnAlarms(this.#turns.messages, () => this.#turns.isHearing)
     if (options.compat !== undefined) {
       // The pool for notifications leads to the server itself.
       const open = listening.openSession ?? adapter.openSession
@@ -165,7 +151,7 @@ export class PostgresLeaseStore implements LeaseStore {
     const { name, owner, grantId, ttl, metadata, queue = false } = request
     const left = metadata === undefined ? null : JSON.stringify(metadata)
     const id = toColumn(grantId)
-    const args = [toColumn(name), id, toColumn(owner), toDuration(ttl), left, queue, this.#turns.channel]
+    const args = [toColumn(name), id, toColumn(owner), toMilliseconds(ttl), left, queue, this.#turns.channel]
     const isRepeated = (answer: unknown, repeats: number) => !queue && repeats < BUSY_REPEATS && isBusy(answer)
     const toOutcome = (answer: unknown) => {
       const granting = answer as GrantAnswer
@@ -254,17 +240,19 @@ export class PostgresLeaseStore implements LeaseStore {
   /** Reads pages of 500 names, in the order of their UTF-8. */
   async *list(prefix: string, call: StoreCall): AsyncGenerator<LeaseRecord> {
     this.#checks.usable(call)
-    let after = ''
-    while (true) {
-      const args = [toColumn(prefix), after, PAGE]
-      const page = await this.#run('list', prefix, args, call, (answer) => answer as readonly ReadAnswer[], {
-        isLarge: true,
-      })
-      for (const answer of page) yield readRecordOf(answer)
-      const last = page.at(-1)
-      if (last === undefined || page.length < PAGE) return
-      after = last[0][12]
-    }
+    const pages = pagesOf<ReadAnswer>((after, most) =>
+      this.#run(
+        'list',
+        prefix,
+        [toColumn(prefix), after?.[0][12] ?? '', most],
+        call,
+        (answer) => answer as ReadAnswer[],
+        {
+          isLarge: true,
+        },
+      ),
+    )
+    for await (const answer of pages) yield readRecordOf(answer)
   }
 
   /** Waits for a guard in an open transaction: the change is a new grant. */
@@ -287,12 +275,10 @@ export class PostgresLeaseStore implements LeaseStore {
    */
   async break(name: string, options: BreakOptions, call: StoreCall): Promise<{ remaining: number }> {
     this.#checks.break(name, options, call)
-    const { period = Number.POSITIVE_INFINITY, reason, grantId } = options
-    // A longer period than the longest ttl means the time left.
-    const longest = Math.min(period, 10 * this.limits.maxTtl)
+    const { period, reason, grantId } = options
     const args = [
       toColumn(name),
-      period === Number.POSITIVE_INFINITY ? null : Math.ceil(longest),
+      breakLimit(period, this.limits.maxTtl),
       reason === undefined ? null : toColumn(reason),
       grantId === undefined ? null : toColumn(grantId),
     ]
@@ -306,7 +292,7 @@ export class PostgresLeaseStore implements LeaseStore {
 
   async withdraw(name: string, grantId: string, call: StoreCall): Promise<void> {
     const id = toColumn(grantId)
-    this.#forgetTurn(id)
+    this.#alarms.forget(turnOf(id))
     this.#checks.name(name, call)
     return await this.#run('withdraw', name, [toColumn(name), id], call, () => undefined)
   }
@@ -320,7 +306,7 @@ export class PostgresLeaseStore implements LeaseStore {
     this.#turns.subscribe()
     if (grantId !== undefined) return yield* this.#turns.messages.listen(turnOf(toColumn(grantId)), call)
     const args = [toColumn(name), this.#turns.channel, WATCH_PERIOD]
-    const pause = () => (this.#turns.isHearing ? WATCH_PERIOD / 3 : 2 * POLL)
+    const pause = () => (this.#turns.isHearing ? WATCH_PERIOD / 3 : MISSED_TURN_POLL)
     const isFree = (answer: unknown) => (answer as readonly [string, RecordAnswer | null])[1] === null
     const register = (registering: StoreCall) => this.#run('watch', name, args, registering, isFree)
     yield* this.#turns.messages.listenRegistered(`free ${toColumn(name)}`, call, pause, register)
@@ -343,7 +329,7 @@ export class PostgresLeaseStore implements LeaseStore {
     this.#queue.close()
     this.#turns.close()
     this.#compat?.close()
-    this.#busyPauses.clear()
+    this.#alarms.clear()
     return Promise.resolve()
   }
 
@@ -372,23 +358,13 @@ export class PostgresLeaseStore implements LeaseStore {
   /** The server notifies the first waiter of a release; it has to notice an expiry, or the end of a guard, by itself. */
   #awaitTurn(id: string, answer: GrantAnswer): void {
     if (answer[0] === 'granted') {
-      this.#forgetTurn(id)
+      this.#alarms.forget(turnOf(id))
       return
     }
     const [word, isFirst = false, holder] = answer
-    const longest = this.#turns.isHearing ? Number.POSITIVE_INFINITY : isFirst ? POLL : LATER_POLL
-    const remaining = holder?.[5] ?? -1
-    let due = isFirst && remaining >= 0 ? remaining : Number.POSITIVE_INFINITY
-    if (word === 'busy' && isFirst) {
-      due = this.#busyPauses.get(id) ?? BUSY_PAUSE
-      this.#busyPauses.set(id, Math.min(2 * due, LONGEST_BUSY_PAUSE))
-    } else this.#busyPauses.delete(id)
-    this.#turns.messages.setAlarm(turnOf(id), Math.min(due, longest))
-  }
-
-  #forgetTurn(id: string): void {
-    this.#turns.messages.cancelAlarm(turnOf(id))
-    this.#busyPauses.delete(id)
+    const left = holder?.[5] ?? -1
+    const remaining = left >= 0 ? left : undefined
+    this.#alarms.await(turnOf(id), { isFirst, isBusy: word === 'busy', remaining })
   }
 
   #run<T>(

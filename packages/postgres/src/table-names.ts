@@ -1,3 +1,4 @@
+import { checkedSqlName } from '@leasehold/core/sql-kit'
 import { misconfigured } from './postgres-options.js'
 
 /** Where the leases are kept. */
@@ -19,8 +20,8 @@ export class SqlNames {
 
   /** Throws a `LeaseConfigurationError` for a name that would need more than quotes. */
   constructor({ schema = 'leasehold', table = 'leases' }: TableNames = {}) {
-    this.schema = checked('schema', schema, LONGEST_SCHEMA)
-    this.table = checked('table', table, LONGEST_TABLE)
+    this.schema = checkedSqlName(misconfigured, 'schema', schema, LONGEST_SCHEMA)
+    this.table = checkedSqlName(misconfigured, 'table', table, LONGEST_TABLE)
   }
 
   /** Returns the SQL with these names in place of the default ones, with which it was written. */
@@ -38,11 +39,4 @@ export class SqlNames {
     if (![this.schema, this.table].some((name) => name.includes('$$'))) return '$$'
     return `$${'_'.repeat(Math.max(this.schema.length, this.table.length))}$`
   }
-}
-
-function checked(option: string, name: unknown, longest: number): string {
-  if (typeof name === 'string' && name.length <= longest && /^[A-Za-z_][\w$]*$/.test(name)) return name
-  throw misconfigured(
-    `${option} must be up to ${longest} letters, digits, underscores and dollars, and begin with a letter or an underscore; not ${JSON.stringify(name)}`,
-  )
 }

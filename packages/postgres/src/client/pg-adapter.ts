@@ -1,3 +1,4 @@
+import { SpareConnections } from '@leasehold/core/sql-kit'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { untilAborted } from '@leasehold/core/store-kit'
 import { sqlStateOf } from '../failure-of.js'
@@ -14,29 +15,11 @@ interface OwnClient extends PgClient {
 
 /** Each statement takes a connection from the pool and gives it back; a broken, silent or read-only one leaves the pool. */
 export function pgPoolAdapter(pool: PgPool): ClientAdapter {
-  /** Connections that were asked for by a call that was aborted before they came. */
-  const spare = new Set<Promise<PgPoolClient>>()
-
-  async function connect(call: StoreCall): Promise<PgPoolClient> {
-    const [connecting = connectionOf(pool)] = spare
-    spare.delete(connecting)
-    try {
-      return await untilAborted(connecting, call)
-    } catch (error) {
-      if (call.aborted) keepSpare(connecting)
-      throw error
-    }
-  }
-
-  function keepSpare(connecting: Promise<PgPoolClient>): void {
-    spare.add(connecting)
-    const take = (): boolean => spare.delete(connecting)
-    connecting.then((client) => take() && giveBack(client), take)
-  }
+  const connections = new SpareConnections(() => connectionOf(pool), giveBack)
 
   async function runOn(texts: readonly string[], call: StoreCall): Promise<readonly unknown[]> {
     if (call.aborted) throw call.signal.reason
-    const client = await connect(call)
+    const client = await connections.take(call)
     let rows: readonly unknown[] = []
     let broken: Error | undefined
     try {

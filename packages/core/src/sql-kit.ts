@@ -1,0 +1,11 @@
+// The parts that stores in a SQL database share, beside `@leasehold/core/store-kit`. No other store loads them.
+export { breakLimit, toMilliseconds } from './sql-kit/durations.js'
+export { firstCause, lostUnderLease, underLease } from './sql-kit/guard-rules.js'
+export { type Migration, type MigrationRules, namedMigration, runMigrations } from './sql-kit/migrations.js'
+export { poolSizeOf, SQL_POOL_SIZE, SQL_POOL_TIMEOUT } from './sql-kit/own-pool.js'
+export { pagesOf } from './sql-kit/pages.js'
+export { withBreakReason } from './sql-kit/records.js'
+export { SpareConnections } from './sql-kit/spare-connections.js'
+export { checkedSqlName } from './sql-kit/sql-name.js'
+export { conflictPause, mostStatements } from './sql-kit/statements.js'
+export { MISSED_TURN_POLL, TurnAlarms, type TurnStanding } from './sql-kit/turn-alarms.js'

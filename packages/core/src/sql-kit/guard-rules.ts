@@ -1,0 +1,37 @@
+import { LeaseLostError } from '../errors/lease-lost-error.js'
+import { Fence, type GuardOptions } from '../store-kit/fence.js'
+
+/**
+ * The arguments of a guard that needs the lease itself, checked. Throws a `LeaseLostError` without a token, which a lease that
+ * is not held has not.
+ */
+export function underLease(
+  store: string,
+  name: string,
+  fencingToken: bigint | string | undefined,
+  options: GuardOptions,
+  optionNames: readonly string[] = [],
+): Fence {
+  const fence = new Fence(store, name, fencingToken ?? 0n, options, optionNames)
+  if (fencingToken !== undefined) return fence
+  const message = `the lease '${name}' is not held: acquire it before the transaction`
+  throw new LeaseLostError(message, { leaseName: name, store, reason: 'expired' })
+}
+
+/** The error of a guard that found another grant, or none. */
+export function lostUnderLease(store: string, { resource, token }: Fence): LeaseLostError {
+  const message = `the lease '${resource}' is not held under the fencing token ${token}: roll back`
+  return new LeaseLostError(message, { leaseName: resource, store, reason: 'taken' })
+}
+
+/**
+ * The first error of a chain of causes for which `found` returns a value, and that value. Libraries such as Drizzle wrap the
+ * error of the client in one of their own.
+ */
+export function firstCause<T>(error: unknown, found: (cause: Error) => T | undefined): readonly [Error, T] | undefined {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    const value = found(cause)
+    if (value !== undefined) return [cause, value]
+  }
+  return undefined
+}
