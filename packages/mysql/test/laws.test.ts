@@ -1,15 +1,28 @@
-import { MysqlLeaseStore } from '@leasehold/mysql'
-import { leasesOver, type StoreSubject } from '@leasehold/testkit'
+import { describeMysql } from '@leasehold/testing/describe-mysql'
+import { MysqlServer } from '@leasehold/testing/mysql-server'
+import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
+import { afterAll, beforeAll } from 'vitest'
+import { callbackPool, mariadbPool, pool, singleConnection } from './support/libraries.js'
+import { storesOver } from './support/store-subject.js'
 
-/** Every client is a store of its own over the same backend; give each trial an empty backend. */
-const subject: StoreSubject = {
-  name: 'MysqlLeaseStore',
-  // 'real' for a backend with a clock of its own; the laws then wait.
-  time: 'virtual',
-  clients: true,
-  start: () => ({ open: (clock) => new MysqlLeaseStore({ clock }) }),
-}
+describeMysql('one server:', (kind) => {
+  let server: MysqlServer
 
-describeStoreLaws(subject)
-describeLeaseLaws(leasesOver(subject))
+  beforeAll(async () => {
+    server = await MysqlServer.start(kind)
+  })
+
+  const subjects = [pool, mariadbPool].map((library) => storesOver(library, () => server))
+  // Its statements run one after the other, so that the laws of leases, which wait in parallel, would only measure that.
+  const others = [callbackPool, singleConnection].map((library) => storesOver(library, () => server))
+
+  afterAll(async () => {
+    for (const { end } of [...subjects, ...others]) await end()
+    await server.stop()
+  })
+
+  for (const subject of subjects) describeStoreLaws(subject)
+  for (const subject of subjects.slice(0, 1)) describeLeaseLaws(leasesOver(subject))
+  for (const subject of others) describeStoreLaws(subject)
+})

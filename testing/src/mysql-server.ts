@@ -1,0 +1,209 @@
+import { execFile } from 'node:child_process'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { createConnection } from 'mysql2/promise'
+import { eventually } from './eventually.js'
+import { freePort } from './free-port.js'
+import { type MysqlKind, mysqlPrograms } from './mysql-program.js'
+import { ServerProcess } from './server-process.js'
+
+const run = promisify(execFile)
+
+export interface MysqlServerOptions {
+  /** Settings, as on the command line: `{ 'transaction-isolation': 'SERIALIZABLE' }`. */
+  readonly settings?: Readonly<Record<string, string | number>>
+}
+
+/** How a replica gets the changes of its primary. */
+export interface ReplicaOptions extends MysqlServerOptions {
+  /** The port of a proxy in front of the primary, so that replication can be cut. */
+  readonly through?: number
+}
+
+/** How long an answer to `query` may take, in milliseconds: a frozen server gives none. */
+const LIMIT = 10_000
+
+const DATABASE = 'test'
+
+/** Fast on a machine that may lose all when it crashes. A SIGKILL of the server alone loses nothing that it confirmed. */
+const SETTINGS: Readonly<Record<string, string | number>> = {
+  'bind-address': '127.0.0.1',
+  'innodb-flush-log-at-trx-commit': 2,
+  'innodb-buffer-pool-size': '32M',
+  'max-connections': 400,
+  'performance-schema': 'OFF',
+}
+
+const SETTINGS_OF: Readonly<Record<MysqlKind, Readonly<Record<string, string | number>>>> = {
+  mysql: { 'skip-log-bin': 'ON', 'innodb-redo-log-capacity': '8M', mysqlx: 'OFF' },
+  mariadb: { 'innodb-log-file-size': '8M' },
+}
+
+/** Folders with the data of a new server, by kind: making one takes seconds. */
+const templates = new Map<MysqlKind, Promise<string>>()
+
+/**
+ * A real MySQL or MariaDB of this machine. It listens on 127.0.0.1, has an empty database `test`, and does not outlive the
+ * process of the tests. The user root has no password.
+ */
+export class MysqlServer {
+  readonly host = '127.0.0.1'
+  readonly port: number
+  readonly kind: MysqlKind
+  readonly user = 'root'
+  readonly database = DATABASE
+  readonly #dir: string
+  readonly #settings: Readonly<Record<string, string | number>>
+  #process: ServerProcess | undefined
+
+  private constructor(kind: MysqlKind, port: number, dir: string, settings: Readonly<Record<string, string | number>>) {
+    this.kind = kind
+    this.port = port
+    this.#dir = dir
+    this.#settings = settings
+  }
+
+  /** Resolves when it answers. */
+  static async start(kind: MysqlKind, { settings = {} }: MysqlServerOptions = {}): Promise<MysqlServer> {
+    let template = templates.get(kind)
+    if (template === undefined) {
+      template = createTemplate(kind)
+      templates.set(kind, template)
+    }
+    const source = await template
+    const dir = mkdtempSync(join(tmpdir(), 'leasehold-mysql-'))
+    await run('cp', ['-a', source, join(dir, 'data')])
+    const port = await freePort()
+    const server = new MysqlServer(kind, port, dir, { ...SETTINGS, ...SETTINGS_OF[kind], ...settings })
+    try {
+      await server.#run()
+      await server.query(`create database if not exists ${DATABASE}`)
+      return server
+    } catch (error) {
+      await server.stop()
+      throw error
+    }
+  }
+
+  get url(): string {
+    return `mysql://${this.user}@${this.host}:${this.port}/${this.database}`
+  }
+
+  /** Asks once, on a connection of its own. Rejects with the error of the server, and when there is no answer within 10 s. */
+  async query(sql: string): Promise<readonly Record<string, unknown>[]> {
+    const { host, port, user } = this
+    const connection = await createConnection({ host, port, user, connectTimeout: LIMIT })
+    connection.on('error', () => {})
+    try {
+      await connection.query(`use ${DATABASE}`).catch(() => {})
+      const [rows] = await connection.query({ sql, timeout: LIMIT })
+      return Array.isArray(rows) ? (rows as Record<string, unknown>[]) : []
+    } finally {
+      connection.destroy()
+    }
+  }
+
+  /** All requests hang from now on: SIGSTOP. */
+  freeze(): void {
+    this.#running().signal('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#running().signal('SIGCONT')
+  }
+
+  /** Ends it without a word, frozen or not: SIGKILL. */
+  async kill(): Promise<void> {
+    await this.#process?.end()
+  }
+
+  /** Ends it as `kill` does, and starts it on the same port with what it has confirmed. */
+  async restart(): Promise<void> {
+    await this.kill()
+    await this.#run()
+  }
+
+  /** Ends it, with its data. */
+  async stop(): Promise<void> {
+    await this.kill()
+    rmSync(this.#dir, { recursive: true, force: true })
+  }
+
+  /** Another server, which follows this one, and is read-only until it is promoted. This one needs a binary log. */
+  async replica({ through = this.port, settings = {} }: ReplicaOptions = {}): Promise<MysqlServer> {
+    const replica = await MysqlServer.start(this.kind, { settings: { 'server-id': 2, ...settings } })
+    const [status] = await this.query(this.kind === 'mysql' ? 'show binary log status' : 'show master status')
+    const { File: file, Position: position } = status as { File: string; Position: number }
+    if (this.kind === 'mysql') {
+      await replica.query(
+        `change replication source to source_host='127.0.0.1', source_port=${through}, source_user='root', source_log_file='${file}', source_log_pos=${position}, get_source_public_key=1`,
+      )
+    } else {
+      await replica.query(
+        `change master to master_host='127.0.0.1', master_port=${through}, master_user='root', master_log_file='${file}', master_log_pos=${position}`,
+      )
+    }
+    await replica.query(this.kind === 'mysql' ? 'start replica' : 'start slave')
+    await replica.query('set global read_only = 1')
+    return replica
+  }
+
+  /** Makes a primary of a replica. */
+  async promote(): Promise<void> {
+    await this.query(this.kind === 'mysql' ? 'stop replica' : 'stop slave')
+    await this.query('set global read_only = 0')
+  }
+
+  #running(): ServerProcess {
+    if (this.#process === undefined) throw new Error('this server was never started')
+    return this.#process
+  }
+
+  async #run(): Promise<void> {
+    const log = join(this.#dir, 'server.log')
+    const settings = Object.entries(this.#settings).map(([name, value]) => `--${name}=${value}`)
+    const place = [
+      ...[`--datadir=${join(this.#dir, 'data')}`, `--port=${this.port}`, `--socket=${join(this.#dir, 'server.sock')}`],
+      `--pid-file=${join(this.#dir, 'server.pid')}`,
+    ]
+    this.#process = await ServerProcess.spawn(programOf(this.kind), [...argsOf(this.kind), ...place, ...settings], log)
+    const started = this.#process
+    await eventually(`${this.kind} answers on ${this.port}`, async () => {
+      return started.hasEnded || (await this.query('select 1')).length === 1
+    })
+    if (started.hasEnded) throw new Error(`${this.kind} did not start: ${readFileSync(log, 'utf8').slice(-2_000)}`)
+  }
+}
+
+async function createTemplate(kind: MysqlKind): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'leasehold-mysql-new-'))
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
+  const data = join(folder, 'data')
+  if (kind === 'mysql') {
+    await run(programOf(kind), [...argsOf(kind), '--initialize-insecure', `--datadir=${data}`])
+    return data
+  }
+  mkdirSync(data)
+  const options = [
+    `--datadir=${data}`,
+    '--auth-root-authentication-method=normal',
+    '--skip-test-db',
+    ...argsOf(kind).slice(1),
+  ]
+  await run('mariadb-install-db', ['--no-defaults', ...options])
+  return data
+}
+
+/** A server refuses to run as root unless it is asked to. */
+function argsOf(kind: MysqlKind): readonly string[] {
+  const isRoot = process.getuid?.() === 0
+  return [...(kind === 'mariadb' ? ['--no-defaults'] : []), ...(isRoot ? ['--user=root'] : [])]
+}
+
+function programOf(kind: MysqlKind): string {
+  const { path, whyNot } = mysqlPrograms[kind]
+  if (path === undefined) throw new Error(whyNot)
+  return path
+}
