@@ -70,6 +70,8 @@ export interface CommandDeclaration<D extends OptionDeclarations = OptionDeclara
   readonly summary: string
   /** Sentences for `--help` and the man page, below the summary. */
   readonly details?: string
+  /** Whether it is used once, such as to set up a shell: `leasehold --help` then has no line of its own for it. */
+  readonly isRare?: boolean
   readonly operands: readonly OperandDeclaration[]
   /** Whether a command line of another program follows `--`. */
   readonly takesCommand?: boolean

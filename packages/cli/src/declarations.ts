@@ -365,6 +365,7 @@ export const explain = declareCommand({
 export const completion = declareCommand({
   name: 'completion',
   summary: 'Print the completions for a shell',
+  isRare: true,
   operands: [{ name: 'SHELL', description: 'bash, zsh or fish', words: ['bash', 'zsh', 'fish'] }],
   options: {},
   examples: [

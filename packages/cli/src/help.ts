@@ -10,13 +10,15 @@ import { storeKinds } from './store-kinds.js'
 
 /** `leasehold --help`: fits on a screen of 24 lines of 80 characters. */
 export function overview(commands: readonly CommandDeclaration[]): string {
-  const rows = commands.map(({ name, summary }) => [name, summary] as const)
+  const rows = commands.filter(({ isRare }) => isRare !== true).map(({ name, summary }) => [name, summary] as const)
+  const rare = commands.filter(({ isRare }) => isRare === true).map(({ name }) => `leasehold ${name}`)
+  const stores = storeKinds.map(({ schemes }) => `${schemes[0]}:`)
   const options = rowsOf(answerOptions)
   return [
     'usage: leasehold COMMAND [OPTION…]     leasehold COMMAND --help explains one',
     ...aligned(rows),
     ...aligned(options),
-    `Stores: ${storeKinds.map(({ schemes }) => `${schemes[0]}:`).join(' ')}`,
+    ...wrapped(`See also ${rare.join(', ')}. Stores: ${stores.join(' ')}`, WIDTH),
     '',
   ].join('\n')
 }

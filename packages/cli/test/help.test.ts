@@ -21,8 +21,10 @@ describe('--help', () => {
 
   it('lists every command and every store, and has the options of each', async () => {
     const { output } = await new TestTerminal().run('--help')
-    for (const { name, summary } of declarations) expect(output).toContain(`${name}`.padEnd(12) + summary)
-    for (const { schemes } of storeKinds) expect(output).toContain(` ${schemes[0]}:`)
+    for (const { name, summary, isRare } of declarations) {
+      expect(output).toMatch(new RegExp(isRare === true ? `leasehold ${name}\\b` : `\\n  ${name} +${summary}\\n`))
+    }
+    for (const { schemes } of storeKinds) expect(output).toMatch(new RegExp(`[ \\n]${schemes[0]}:`))
     for (const { name, options } of declarations) {
       const help = await new TestTerminal().run(`${name} -h`)
       for (const option of Object.keys(options)) expect(help.output).toContain(`--${option}`)
