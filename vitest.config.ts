@@ -11,12 +11,13 @@ const all = [
   'examples/*/test/**/*.test.ts',
   'tools/test/**/*.test.ts',
   'docs/{playground,site}/test/**/*.test.ts',
+  'testing/simulator/test/explore/*.test.ts',
 ]
 
 /** Deliberate bugs, each built and run until a test catches it. */
 const mutants = [
   'packages/recipes/test/**/mutants.test.ts',
-  'testing/simulator/test/mutants/mutants.test.ts',
+  'testing/simulator/test/{explore,mutants}/mutants.test.ts',
   'packages/sharding/test/simulation/mutants.test.ts',
   'packages/*/test/**/unit-mutants.test.ts',
 ]
@@ -64,6 +65,7 @@ const long = [
   'docs/playground/test/browser/**/*.test.ts',
   'docs/site/test/built/*.test.ts',
   'testing/simulator/test/*.test.ts',
+  'testing/simulator/test/explore/large.test.ts',
   'examples/{accounts,agents,chat-room,cron,failover,fastify,getting-started,hocon,http,jobs,nestjs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing,ui}/test/**/*.test.ts',
   'tools/test/published/*.test.ts',
   'tools/test/time-lint.test.ts',

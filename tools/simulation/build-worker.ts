@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs'
+import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build, type Plugin } from 'esbuild'
 
@@ -12,15 +13,20 @@ const othersAreExternal: Plugin = {
   },
 }
 
+/** Builds the program of the workers; see `buildProgram`. */
+export async function buildWorker(): Promise<string> {
+  return await buildProgram('tools/simulation/worker.ts')
+}
+
 /**
- * Builds the program of the workers, from source, and resolves with its path. A loader that compiles each module when it is
+ * Builds a program, from source, and resolves with the path of the bundle. `entry`: below the root of the repository. A loader that compiles each module when it is
  * imported gives every function its name at run time, which takes a quarter of the time of a schedule.
  */
-export async function buildWorker(): Promise<string> {
+export async function buildProgram(entry: string): Promise<string> {
   mkdirSync(folder, { recursive: true })
-  const outfile = `${folder}/worker-${process.pid}.mjs`
+  const outfile = `${folder}/${basename(entry, '.ts')}-${process.pid}.mjs`
   await build({
-    entryPoints: [fileURLToPath(new URL('worker.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(new URL(`../../${entry}`, import.meta.url))],
     outfile,
     bundle: true,
     platform: 'node',

@@ -1,0 +1,61 @@
+/** States that are still to be looked at, as bytes, each with its number and with the clients whose steps are to be taken. */
+export class StateQueue {
+  #bytes = new Uint8Array(1 << 20)
+  #end = 0
+  #numbers = new Int32Array(1 << 14)
+  #starts = new Int32Array(1 << 14)
+  #awake = new Uint8Array(1 << 14)
+  #size = 0
+
+  get size(): number {
+    return this.#size
+  }
+
+  get bytes(): Uint8Array {
+    return this.#bytes
+  }
+
+  /** `asleep`: see `Steps.from`. */
+  push(number: number, bytes: Uint8Array, length: number, asleep: number): void {
+    if (this.#size === this.#numbers.length) this.#growPlaces()
+    if (this.#end + length > this.#bytes.length) {
+      const longer = new Uint8Array(this.#bytes.length * 2)
+      longer.set(this.#bytes)
+      this.#bytes = longer
+    }
+    this.#numbers[this.#size] = number
+    this.#starts[this.#size] = this.#end
+    this.#awake[this.#size] = asleep
+    for (let at = 0; at < length; at += 1) this.#bytes[this.#end + at] = bytes[at] as number
+    this.#end += length
+    this.#size += 1
+  }
+
+  numberAt(place: number): number {
+    return this.#numbers[place] as number
+  }
+
+  startAt(place: number): number {
+    return this.#starts[place] as number
+  }
+
+  asleepAt(place: number): number {
+    return this.#awake[place] as number
+  }
+
+  clear(): void {
+    this.#size = 0
+    this.#end = 0
+  }
+
+  #growPlaces(): void {
+    const length = this.#numbers.length * 2
+    const [numbers, starts, awake] = [new Int32Array(length), new Int32Array(length), new Uint8Array(length)]
+    numbers.set(this.#numbers)
+    starts.set(this.#starts)
+    awake.set(this.#awake)
+    this.#numbers = numbers
+    this.#starts = starts
+    this.#awake = awake
+  }
+}
