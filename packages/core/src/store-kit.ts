@@ -1,6 +1,7 @@
 // The parts that several providers need, beside the contract of a store in `@leasehold/core/store`.
 export { PROBE_NAME } from './cas/cas-probe.js'
 export { CasLeaseStore } from './cas/cas-store.js'
+export { clockErrorOf } from './cas/clock-error.js'
 export { recordIn, recordText } from './cas/record-text.js'
 export { listingText } from './errors/listing-text.js'
 export { checkOptionNames, type OptionNames } from './errors/option-names.js'

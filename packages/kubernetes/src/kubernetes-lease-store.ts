@@ -1,7 +1,7 @@
 import { defaultLogger, type LeaseStore, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { checkFault, faultOfInterval } from '@leasehold/core/internal'
 import { AbortableCall, type CasStoreOptions, type StoreCall, type StoreFinding } from '@leasehold/core/store'
-import { CasLeaseStore, checkOptionNames, systemRandom } from '@leasehold/core/store-kit'
+import { CasLeaseStore, checkOptionNames, clockErrorOf, systemRandom } from '@leasehold/core/store-kit'
 import { ApiClient } from './api/api-client.js'
 import { misconfigured } from './failure-of.js'
 import { type KubernetesLeaseStoreOptions, optionNames } from './kubernetes-options.js'
@@ -16,6 +16,9 @@ const HOUR = 3_600_000
 /** The shortest ttl, in milliseconds: durations are recorded in whole seconds. */
 const MIN_TTL = 1_000
 
+/** etcd warns if the clocks of two of its servers differ by more than a second. In milliseconds. */
+const CLOCK_DIFFERENCE = 5_000
+
 /** The lease whose permissions a probe asks for: that of `leasehold doctor`. */
 const PROBED_NAME = 'leasehold-doctor'
 
@@ -24,7 +27,8 @@ const CHECK_TIMEOUT = 5_000
 
 /**
  * Leases in objects of the Kubernetes API. A challenger takes over only after it has itself seen the object unchanged for
- * the recorded duration; no timestamp is compared with a clock. The fencing token is the resourceVersion of the write that
+ * the recorded duration, or after two times of the API server prove it: that of its answer, and that of the last write. No
+ * timestamp of a client is compared with a clock. The fencing token is the resourceVersion of the write that
  * granted the lease, unless it was raised above the versions.
  *
  * `raiseToken` writes the token into an annotation, also of the released object. Later grants count on from it, one by one,
@@ -48,7 +52,9 @@ export class KubernetesLeaseStore extends CasLeaseStore<string> {
     const client = new ApiClient(options)
     const access = new LeaseAccess(client, layout.resource)
     const environment = { clock, logger, random }
-    const register = new ObjectRegister({ client, access, layout, watches, longest: limits.longest, ...environment })
+    const { longest } = limits
+    const clockError = clockErrorOf('kubernetes', options.clockDifference ?? CLOCK_DIFFERENCE)
+    const register = new ObjectRegister({ client, access, layout, watches, longest, clockError, ...environment })
     // The API server keeps the conditions of all writes.
     super(register, { clock, ...limits, probe: false })
     this.#access = access

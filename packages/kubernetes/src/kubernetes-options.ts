@@ -60,6 +60,14 @@ export const kubernetesOptions = new ProviderOptions('kubernetes', {
     default: '5s',
     description: 'For the layouts akka and pekko: the largest difference between wall clocks in the cluster.',
   },
+  clockDifference: {
+    type: 'duration',
+    default: '5s',
+    description:
+      'The largest difference between the clocks of the API servers, and of proxies in front of them. A challenger that has ' +
+      'just started then replaces a dead holder this time and 2s after the ttl. `infinite`: it trusts no clock, and observes ' +
+      'each record for a ttl.',
+  },
   checkAccess: {
     type: 'switch',
     default: 'on',

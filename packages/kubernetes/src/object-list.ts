@@ -7,7 +7,7 @@ import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.j
 const PAGE_SIZE = '500'
 
 /**
- * Reads all objects of a path in pages, and yields each once. `failureOf`: the error for a failed answer. The items of a
+ * Reads all objects of a path in pages, and yields each once, with the time of the server in the answer. `failureOf`: the error for a failed answer. The items of a
  * list may lack `apiVersion` and `kind`: they cannot be written back as they are.
  */
 export async function* listObjects(
@@ -15,7 +15,7 @@ export async function* listObjects(
   path: string,
   failureOf: (answer: ApiAnswer) => Promise<Error>,
   call: StoreCall,
-): AsyncGenerator<KubernetesObject> {
+): AsyncGenerator<{ readonly object: KubernetesObject; readonly date: number | undefined }> {
   const seen = new Set<string>()
   let next: string | undefined
   for (;;) {
@@ -32,7 +32,7 @@ export async function* listObjects(
     for (const object of page.objects) {
       if (seen.has(object.metadata.name)) continue
       seen.add(object.metadata.name)
-      yield object
+      yield { object, date: answer.date }
     }
     if (page.next === undefined) return
     next = page.next

@@ -19,6 +19,7 @@ import type { Layout } from './layouts/layout.js'
 import type { LeaseAccess } from './lease-access.js'
 import { listObjects } from './object-list.js'
 import { leaseNameOf, objectName } from './object-name.js'
+import { firstManager, managerOver, writtenAt } from './object-times.js'
 import { watchObject } from './object-watch.js'
 import { decodeEntry, isIntact, newObject, rewritten } from './record-codec.js'
 
@@ -36,6 +37,8 @@ export interface ObjectRegisterOptions {
   readonly watches: boolean
   /** The longest duration of a record; longer ones count as this. In milliseconds. */
   readonly longest: number
+  /** See `CasRegister.clockError`. In milliseconds. */
+  readonly clockError: number | undefined
   readonly clock: Clock
   readonly random: () => number
   readonly logger: Logger
@@ -48,6 +51,7 @@ export interface ObjectRegisterOptions {
 export class ObjectRegister implements CasRegister<string> {
   readonly kind = 'kubernetes'
   readonly losesTokens: boolean
+  readonly clockError?: number
   readonly watch?: NonNullable<CasRegister<string>['watch']>
   readonly #options: ObjectRegisterOptions
   /** A write sends the whole object as last read or written, to keep the fields of other programs. */
@@ -59,6 +63,7 @@ export class ObjectRegister implements CasRegister<string> {
   constructor(options: ObjectRegisterOptions) {
     this.#options = options
     this.losesTokens = options.layout.losesAnnotations
+    if (options.clockError !== undefined) this.clockError = options.clockError
     if (options.watches) {
       this.watch = (name, call) => this.#untilClosed(call, (ended) => this.#entriesOf(name, ended))
     }
@@ -69,8 +74,8 @@ export class ObjectRegister implements CasRegister<string> {
   }
 
   async read(name: string, call: StoreCall): Promise<CasEntry<string> | undefined> {
-    const object = await this.#get(name, call)
-    return object === undefined ? undefined : this.#decode(name, object)
+    const answer = await this.#get(name, call)
+    return answer === undefined ? undefined : this.#decode(name, answer.object, answer.date)
   }
 
   async create(name: string, record: CasRecord, call: StoreCall): Promise<CasWritten<string> | undefined> {
@@ -78,7 +83,8 @@ export class ObjectRegister implements CasRegister<string> {
     await access.requireRenewal(name, call)
     const namespace = await client.namespace()
     const body = newObject(layout, name, namespace, record)
-    const answer = await client.send({ method: 'POST', path: pathOf(layout.resource, namespace), body }, call)
+    const path = pathOf(layout.resource, namespace)
+    const answer = await client.send({ method: 'POST', path, query: { fieldManager: firstManager }, body }, call)
     if (answer.status === 409 && statusOf(answer)?.reason === 'AlreadyExists') return undefined
     if (answer.status !== 201) throw await this.#failureOf(answer, 'create', name)
     return this.#written(name, answer)
@@ -92,10 +98,12 @@ export class ObjectRegister implements CasRegister<string> {
   ): Promise<CasWritten<string> | undefined> {
     const { client, layout } = this.#options
     let object = this.#recent.get(name)
-    if (object?.metadata.resourceVersion !== version) object = await this.#get(name, call)
+    if (object?.metadata.resourceVersion !== version) object = (await this.#get(name, call))?.object
     if (object?.metadata.resourceVersion !== version) return undefined
     const path = await this.#pathOf(name)
-    const answer = await client.send({ method: 'PUT', path, body: rewritten(layout, name, object, record) }, call)
+    const query = { fieldManager: managerOver(object, layout.heartbeatField) }
+    const body = rewritten(layout, name, object, record)
+    const answer = await client.send({ method: 'PUT', path, query, body }, call)
     if (isConflict(answer)) return undefined
     // Never 201: the server does not create an object that is sent with a uid.
     if (answer.status !== 200) throw await this.#failureOf(answer, 'update', name)
@@ -106,9 +114,10 @@ export class ObjectRegister implements CasRegister<string> {
   async *list(prefix: string, call: StoreCall): AsyncGenerator<CasEntry<string> & { readonly name: string }> {
     const { client, layout } = this.#options
     const refusal = (answer: ApiAnswer): Promise<Error> => this.#failureOf(answer, 'list')
-    for await (const object of listObjects(client, await this.#pathOf(), refusal, call)) {
+    for await (const { object, date } of listObjects(client, await this.#pathOf(), refusal, call)) {
       const name = leaseNameOf(object)
-      if (name?.startsWith(prefix) === true) yield { name, ...decodeEntry(layout, object) }
+      if (name?.startsWith(prefix) === true)
+        yield { name, ...decodeEntry(layout, object), ...this.#timesOf(object, date) }
     }
   }
 
@@ -170,11 +179,14 @@ export class ObjectRegister implements CasRegister<string> {
     yield* watchObject({ client, clock, random, path, name: objectName(name), from, silence, failureOf: refusal }, call)
   }
 
-  async #get(name: string, call: StoreCall): Promise<KubernetesObject | undefined> {
+  async #get(
+    name: string,
+    call: StoreCall,
+  ): Promise<{ readonly object: KubernetesObject; readonly date: number | undefined } | undefined> {
     const answer = await this.#options.client.send({ method: 'GET', path: await this.#pathOf(name) }, call)
     if (isMissingObject(answer)) return undefined
     if (answer.status !== 200) throw await this.#failureOf(answer, 'get', name)
-    return this.#objectIn(name, answer)
+    return { object: this.#objectIn(name, answer), date: answer.date }
   }
 
   /** The path of all objects, or of that of a lease. */
@@ -193,7 +205,13 @@ export class ObjectRegister implements CasRegister<string> {
     return body
   }
 
-  #decode(name: string, object: KubernetesObject): CasEntry<string> {
+  /** Both by the clocks of API servers: that of the answer, and that of the last write. */
+  #timesOf(object: KubernetesObject, date: number | undefined): Pick<CasEntry<string>, 'readAt' | 'writtenAt'> {
+    const written = writtenAt(object, this.#options.layout.heartbeatField)
+    return date === undefined || written === undefined ? {} : { readAt: date, writtenAt: written }
+  }
+
+  #decode(name: string, object: KubernetesObject, date?: number): CasEntry<string> {
     const { layout, longest, logger } = this.#options
     const entry = decodeEntry(layout, object)
     const { owner, grantId, displaced } = entry.record
@@ -208,7 +226,7 @@ export class ObjectRegister implements CasRegister<string> {
         ),
       )
     }
-    return entry
+    return { ...entry, ...this.#timesOf(object, date) }
   }
 
   async #failureOf(answer: ApiAnswer, verb: Verb, leaseName?: string): Promise<Error> {

@@ -83,4 +83,28 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/holder-watch.test.ts',
     name: 'begins with the current object if the token was raised',
   },
+  {
+    title: 'times: every write is of one manager, so that the server keeps the time of the first',
+    file: 'src/object-times.ts',
+    find: 'managers.find((manager) => !owners.includes(manager)) ?? UNCERTAIN',
+    replace: 'owners.length < 9 ? managers[0] : UNCERTAIN',
+    test: 'test/one-look.test.ts',
+    name: 'counts from the last heartbeat, also of a holder that has renewed for long (lease)',
+  },
+  {
+    title: 'times: the time of any manager counts',
+    file: 'src/object-times.ts',
+    find: 'other === undefined && (managers as readonly unknown[]).includes(owner?.manager)',
+    replace: 'other === undefined',
+    test: 'test/one-look.test.ts',
+    name: 'observes the record of client-go, whose manager keeps its first time',
+  },
+  {
+    title: 'times: a write over unknown managers counts as timed',
+    file: 'src/object-times.ts',
+    find: 'if (entries.length === 0) return UNCERTAIN',
+    replace: '',
+    test: 'test/one-look.test.ts',
+    name: 'is one whose time counts for nothing, if the managers are not known',
+  },
 ]

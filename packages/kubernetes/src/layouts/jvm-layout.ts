@@ -12,6 +12,7 @@ export function jvmLayout(group: JvmGroup, foreignDuration: number): Layout {
   return {
     resource: { group, version: 'v1', plural: 'leases', kind: 'Lease', manifest: `leases.${group}.yaml` },
     losesAnnotations: true,
+    heartbeatField: 'time',
     holderOf: (spec) => identityIn(spec.owner),
     durationOf: (_, noted) => noted ?? foreignDuration,
     transitionsOf: () => undefined,

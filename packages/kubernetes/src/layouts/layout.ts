@@ -23,6 +23,8 @@ export interface Layout {
   readonly resource: LeaseKind
   /** Whether the other programs of the format drop all annotations when they write. */
   readonly losesAnnotations: boolean
+  /** The field of the spec that every write changes. */
+  readonly heartbeatField: string
   /** The identity of the holder; empty if there is none. A value that is not a string counts as an unknown holder. */
   holderOf(spec: Spec): string
   /** The recorded duration in milliseconds; `NaN` if it is invalid. `noted`: the duration in our annotation. */

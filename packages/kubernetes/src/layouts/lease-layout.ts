@@ -13,6 +13,7 @@ const MICRO_TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/
 export const leaseLayout: Layout = {
   resource: { group: 'coordination.k8s.io', version: 'v1', plural: 'leases', kind: 'Lease' },
   losesAnnotations: false,
+  heartbeatField: 'renewTime',
   holderOf: (spec) => identityIn(spec.holderIdentity),
   durationOf: ({ leaseDurationSeconds }, noted) => {
     // The field has whole seconds, the annotation the exact duration. An edited field takes precedence.

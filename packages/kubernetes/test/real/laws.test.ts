@@ -1,7 +1,7 @@
 import { leasesOver } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { describeReal } from '../support/describe-real.js'
-import { inPod, subjectOver, watchLaws } from '../support/law-subjects.js'
+import { inPod, lookLaws, subjectOver, watchLaws } from '../support/law-subjects.js'
 
 describeReal((server) => {
   const place = {
@@ -13,7 +13,7 @@ describeReal((server) => {
   const inVirtualTime = subjectOver(place, 'lease', 'virtual')
   describeStoreLaws(inVirtualTime)
   describeLeaseLaws(leasesOver(inVirtualTime))
-  describeStoreLaws(subjectOver(place, 'lease', 'real'), watchLaws)
+  describeStoreLaws(subjectOver(place, 'lease', 'real'), [...watchLaws, ...lookLaws])
   const pod = inPod(place)
   describeStoreLaws(subjectOver(pod, 'lease', 'virtual'))
   describeStoreLaws(subjectOver(pod, 'lease', 'real'), watchLaws)

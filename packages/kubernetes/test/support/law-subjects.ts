@@ -46,6 +46,9 @@ export const watchLaws: readonly StoreLaw[] = storeLaws.filter(
   ({ needs }) => needs.includes('watch') || needs.includes('watchGrant'),
 )
 
+/** The laws of challengers that look once: the clock of the server is real. */
+export const lookLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('looks'))
+
 /** Stores over a server. In virtual time without watches, for a stream has no part in it. */
 export function subjectOver(server: LawServer, layout: LayoutName, time: 'virtual' | 'real'): StoreSubject {
   return {
@@ -60,7 +63,15 @@ export function subjectOver(server: LawServer, layout: LayoutName, time: 'virtua
       }
       return {
         open: (clock) =>
-          new KubernetesLeaseStore({ ...cluster, layout, clock, watch: time === 'real', logger: silentLogger }),
+          new KubernetesLeaseStore({
+            ...cluster,
+            layout,
+            clock,
+            watch: time === 'real',
+            // There is one server.
+            clockDifference: 0,
+            logger: silentLogger,
+          }),
         delete: (name) => server.remove(objectName(name)),
         ...(copy === undefined ? {} : { copy: (name: string) => copy(objectName(name)) }),
         ...(server.restart === undefined ? {} : { restart: server.restart }),

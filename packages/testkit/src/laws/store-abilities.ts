@@ -45,8 +45,10 @@ export const storeAbilities: Readonly<
     'expiry is by observation, not by a clock of the backend',
   ],
   looks: [
-    ({ client }) => client.limits.looks !== undefined,
-    'a challenger has to observe the record itself, or the store has a clock',
+    // The clock of a server in another process does not go on in virtual time.
+    ({ client, subject }) =>
+      client.limits.looks !== undefined && !(subject.remote === true && subject.time === 'virtual'),
+    'a challenger has to observe the record itself, or the store has a clock, or the clock of its server is not virtual',
   ],
   'any-name': [({ subject }) => subject.anyName !== false, 'the store does not take every name'],
   closing: [({ client }) => client.closed !== undefined, 'the store has no signal for its closing'],

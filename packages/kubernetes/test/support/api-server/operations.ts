@@ -1,3 +1,4 @@
+import { type ManagedEntry, managedAfter } from './managed-fields.js'
 import type { ObjectStore, StoredObject } from './object-store.js'
 import { alreadyExists, conflict, failure, invalid, noNamespace, notFound, type Place, type Reply } from './status.js'
 import { pruned, refusalOf, type SentObject } from './validation.js'
@@ -6,8 +7,11 @@ import { pruned, refusalOf, type SentObject } from './validation.js'
 export class Operations {
   readonly #store: ObjectStore
   readonly #namespaces: ReadonlySet<string>
+  readonly #now: () => number
 
-  constructor(store: ObjectStore, namespaces: ReadonlySet<string>) {
+  /** `now`: the clock of the server, in milliseconds since 1970. */
+  constructor(store: ObjectStore, namespaces: ReadonlySet<string>, now: () => number) {
+    this.#now = now
     this.#store = store
     this.#namespaces = namespaces
   }
@@ -36,7 +40,7 @@ export class Operations {
     return { status: 200, body: { kind: `${place.kind.kind}List`, metadata, items } }
   }
 
-  post(place: Place, sent: SentObject, dryRun: boolean): Reply {
+  post(place: Place, sent: SentObject, dryRun: boolean, manager: string): Reply {
     if (!this.#namespaces.has(place.namespace)) return noNamespace(place.namespace)
     if (sent.metadata?.resourceVersion !== undefined) {
       return failure(500, undefined, 'resourceVersion should not be set on objects to be created')
@@ -44,10 +48,10 @@ export class Operations {
     const refusal = refusalOf(place, sent)
     if (refusal !== undefined) return refusal
     if (this.#store.get(keyOf(place)) !== undefined) return alreadyExists(place)
-    return { status: 201, body: dryRun ? sent : this.#write(place, sent) }
+    return { status: 201, body: dryRun ? sent : this.#write(place, sent, manager) }
   }
 
-  put(place: Place, sent: SentObject): Reply {
+  put(place: Place, sent: SentObject, manager: string): Reply {
     const refusal = refusalOf(place, sent)
     if (refusal !== undefined) return refusal
     const { uid, resourceVersion: version } = sent.metadata ?? {}
@@ -57,7 +61,7 @@ export class Operations {
       if (!this.#namespaces.has(place.namespace)) return noNamespace(place.namespace)
       // The version does not protect an object that is gone: the server creates it again. The uid does.
       if (uid !== undefined) return conflict(place, 'StorageError: invalid object, UID in object meta: ')
-      return { status: 201, body: this.#write(place, sent) }
+      return { status: 201, body: this.#write(place, sent, manager) }
     }
     if (version === undefined || version === '' || version === '0') {
       return invalid(place, [['metadata.resourceVersion', '0: must be specified for an update']])
@@ -66,7 +70,7 @@ export class Operations {
       return failure(500, undefined, `strconv.ParseUint: parsing "${version}": invalid syntax`)
     if (uid !== undefined && uid !== before.metadata.uid) return conflict(place, 'StorageError: invalid object')
     if (version !== before.metadata.resourceVersion) return conflict(place)
-    return { status: 200, body: this.#write(place, sent) }
+    return { status: 200, body: this.#write(place, sent, manager) }
   }
 
   delete(place: Place): Reply {
@@ -75,16 +79,20 @@ export class Operations {
     return { status: 200, body: { kind: 'Status', apiVersion: 'v1', metadata: {}, status: 'Success' } }
   }
 
-  #write(place: Place, sent: SentObject): StoredObject {
+  #write(place: Place, sent: SentObject, manager: string): StoredObject {
     const { group, kind } = place.kind
     const { managedFields: _, ...metadata } = (sent.metadata ?? {}) as Record<string, unknown>
     const { name, namespace } = place
+    const spec = withoutNulls(pruned(place, sent.spec) ?? {})
+    const before = this.#store.get(keyOf(place))
+    const entries = (before?.metadata.managedFields ?? []) as readonly ManagedEntry[]
+    const managedFields = managedAfter(entries, manager, before?.spec ?? {}, spec, this.#now())
     return this.#store.put(keyOf(place), {
       ...sent,
       apiVersion: group === '' ? 'v1' : `${group}/v1`,
       kind,
-      metadata: { ...metadata, name, namespace },
-      spec: withoutNulls(pruned(place, sent.spec) ?? {}),
+      metadata: { ...metadata, name, namespace, managedFields },
+      spec,
     })
   }
 }

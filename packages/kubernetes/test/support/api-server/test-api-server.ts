@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { text } from 'node:stream/consumers'
+import { wallTime } from '@leasehold/core/store-kit'
 import { certificate } from '@leasehold/testing'
 import { type Access, reviewOf, verbOf } from './access.js'
 import { ObjectStore } from './object-store.js'
@@ -18,6 +19,8 @@ export interface SeenRequest {
   readonly path: string
   readonly query: URLSearchParams
   readonly token: string | undefined
+  /** The program in the `User-Agent`: the field manager of its writes, unless it names one. */
+  readonly agent: string
   readonly body: SentObject
 }
 
@@ -50,7 +53,9 @@ export class TestApiServer {
   readonly answered: number[] = []
   /** Asked of each request. */
   disturb: (request: SeenRequest) => Disturbance | undefined = () => undefined
-  readonly #operations = new Operations(this.store, this.namespaces)
+  /** Its clock, in milliseconds since 1970. */
+  now: () => number = wallTime
+  readonly #operations = new Operations(this.store, this.namespaces, () => this.now())
   readonly #server: Server
   /** The port to come back to. */
   #away = 0
@@ -149,6 +154,7 @@ export class TestApiServer {
         path: url.pathname,
         query: url.searchParams,
         token: request.headers.authorization?.replace(/^Bearer /, ''),
+        agent: request.headers['user-agent']?.split('/')[0] ?? 'unknown',
         body: sent === '' ? {} : JSON.parse(sent),
       }
       this.requests.push(seen)
@@ -160,7 +166,7 @@ export class TestApiServer {
       }
       if (disturbance.applied === true) this.#replyTo(seen)
       if ('drop' in disturbance) return void request.socket.destroy()
-      write(response, disturbance.reply)
+      this.#write(response, disturbance.reply)
     } catch {
       response.destroy()
     }
@@ -170,7 +176,7 @@ export class TestApiServer {
     const reply = this.#replyTo(seen)
     this.answered.push(reply?.status ?? 200)
     if (reply === undefined) this.#watch(seen, response)
-    else write(response, reply)
+    else this.#write(response, reply)
   }
 
   #watch(seen: SeenRequest, response: ServerResponse): void {
@@ -207,11 +213,19 @@ export class TestApiServer {
         return this.#operations.delete(place)
       default: {
         const { method, body, query } = seen
+        const manager = query.get('fieldManager') ?? seen.agent
         return method === 'PUT'
-          ? this.#operations.put(place, body)
-          : this.#operations.post(place, body, query.get('dryRun') === 'All')
+          ? this.#operations.put(place, body, manager)
+          : this.#operations.post(place, body, query.get('dryRun') === 'All', manager)
       }
     }
+  }
+
+  #write(response: ServerResponse, { status, body, headers = {} }: Reply): void {
+    const isText = typeof body === 'string'
+    const date = new Date(this.now()).toUTCString()
+    response.writeHead(status, { date, 'content-type': isText ? 'text/plain' : 'application/json', ...headers })
+    response.end(isText ? body : JSON.stringify(body))
   }
 
   #placeOf({ path, body }: SeenRequest): Place | undefined {
@@ -219,10 +233,4 @@ export class TestApiServer {
     const kind = [...this.kinds].find((known) => known.group === group && known.plural === plural)
     return kind && { kind, namespace, name: decodeURIComponent(named ?? body.metadata?.name ?? '') }
   }
-}
-
-function write(response: ServerResponse, { status, body, headers = {} }: Reply): void {
-  const isText = typeof body === 'string'
-  response.writeHead(status, { 'content-type': isText ? 'text/plain' : 'application/json', ...headers })
-  response.end(isText ? body : JSON.stringify(body))
 }
