@@ -177,7 +177,7 @@ async function openStore(values: AzureBlobOptions, { clock }: OpenContext): Prom
     const client = resource === 'container' ? service : service.getContainerClient(container)
     return new AzureBlobLeaseStore(client, { create, prefix, names, metadata, clientRequestId, clock })
   }
-  const { akkaHeartbeatTimeout: heartbeatTimeout, akkaHeartbeatInterval: heartbeatInterval } = values
+  const { akkaHeartbeatTimeout: heartbeatTimeout, akkaHeartbeatInterval: heartbeatInterval, clockDifference } = values
   const peers = { heartbeatTimeout, heartbeatInterval, clockSkew: values.akkaClockSkew }
-  return akkaBlobStore(service.getContainerClient(container), { create, peers, clock })
+  return akkaBlobStore(service.getContainerClient(container), { create, peers, clockDifference, clock })
 }

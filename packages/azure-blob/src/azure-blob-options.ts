@@ -121,6 +121,14 @@ export const azureBlobOptions = new ProviderOptions('azure-blob', {
     default: '5s',
     description: "With layout = akka: how far the clocks of the .NET side may be ahead of the service's clock.",
   },
+  clockDifference: {
+    type: 'duration',
+    default: '2s',
+    description:
+      'With layout = akka: the largest difference between the clocks of two servers of the service. A challenger that has ' +
+      'just started replaces a dead holder this time and 2s after the ttl. `infinite`: it trusts no clock of the service, and ' +
+      'observes each record for a ttl.',
+  },
 })
 
 /** The options of a configuration block, in camel case; durations in milliseconds. */

@@ -21,7 +21,8 @@ const akka: StoreSubject = {
   anyName: false,
   start: () => {
     const container = azurite.container(`akka-${randomUUID()}`)
-    const open = () => akkaBlobStore(container)
+    // There is one server.
+    const open = () => akkaBlobStore(container, { clockDifference: 0 })
     return {
       open,
       prepare: prepared(open),

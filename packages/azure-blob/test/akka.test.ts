@@ -70,6 +70,18 @@ describe.concurrent('a lease that is shared with Akka', () => {
     expect(await akka.heartbeat()).toBe(false)
   })
 
+  it('of a dead Akka node is replaced by the first look of a process that has just started', async () => {
+    const akka = akkaOn('looked-at')
+    expect(await akka.acquire()).toBe(true)
+    const start = systemClock.now()
+    const look = async () => (await open({ clockDifference: 0 }).acquire(claim('looked-at'), never)).granted
+    while (!(await look())) await pause(500)
+    expect(systemClock.now() - start).toBeGreaterThanOrEqual(PEERS.heartbeatTimeout)
+    expect(open({ clockDifference: 0 }).limits.looks).toEqual({ needed: 1, extra: 2_025 })
+    expect(open({ clockDifference: Number.POSITIVE_INFINITY }).limits).not.toHaveProperty('looks')
+    expect(() => open({ clockDifference: -1 })).toThrow(LeaseConfigurationError)
+  })
+
   it('has a time that makes Akka wait for a whole ttl, also with a shorter time-out', async () => {
     const [store, akka] = [open(), akkaOn('dated')]
     const ttl = 30_000

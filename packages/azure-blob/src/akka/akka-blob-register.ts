@@ -29,6 +29,7 @@ export class AkkaBlobRegister implements CasRegister<string> {
   /** A write of Akka removes the token. The next token is then the service's time, as after a deletion. */
   readonly forgets = true
   readonly losesTokens = true
+  readonly clockError?: number
   readonly #times: WriteTimes
   readonly #container: ContainerClient
   readonly #create: boolean
@@ -38,7 +39,15 @@ export class AkkaBlobRegister implements CasRegister<string> {
   /** The lease name of each blob that this process has asked for. */
   readonly #names = new Map<string, string>()
 
-  constructor(container: ContainerClient, create: boolean, peers: AkkaPeers, clock: Clock) {
+  /** `clockError`: of the times of the service, see `CasRegister.clockError`. */
+  constructor(
+    container: ContainerClient,
+    create: boolean,
+    peers: AkkaPeers,
+    clock: Clock,
+    clockError: number | undefined,
+  ) {
+    if (clockError !== undefined) this.clockError = clockError
     this.#container = container
     this.#create = create
     this.#peers = peers
@@ -64,11 +73,12 @@ export class AkkaBlobRegister implements CasRegister<string> {
       const record = recordBeside(name, owner, metadata)
       const stamp = stampOf(answer)
       const { version } = stamp
+      const times = { readAt: stamp.date.getTime(), writtenAt: stamp.lastModified.getTime() }
       this.#times.keep(name, stamp)
-      if (record !== undefined) return { version, record }
+      if (record !== undefined) return { version, record, ...times }
       // Akka may write again in the second of its last write, and the token of that write has to be larger.
       if (!isSettled(stamp)) await this.#times.settle(name, stamp, call)
-      return { version, record: this.#foreign(owner, stamp) }
+      return { version, record: this.#foreign(owner, stamp), ...times }
     })
   }
 
