@@ -30,7 +30,7 @@ const servers = [
   'packages/redis/test/{access,blocked-loop,clients,cluster,cluster-laws,failover,failures,faults,heartbeat-thread}.test.ts',
   'packages/redis/test/{compat,compat-fleet,compat-laws}.test.ts',
   'packages/redis/test/{laws,listing,proxy,servers,time-limits,transport,upstash,valkey-laws,waiting}.test.ts',
-  'packages/redis-quorum/test/{compat,laws,rough-weather,servers}.test.ts',
+  'packages/redis-quorum/test/{clients,compat,laws,rough-weather,servers}.test.ts',
   'packages/{azure-blob,consul,dynamodb,etcd,kubernetes,mysql,nats,postgres,s3}/test/**/*.test.ts',
   'packages/{nestjs,node-cron,opentelemetry}/test/redis.test.ts',
   'packages/recipes/test/servers/*.test.ts',

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { LeaseLostError } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { RedisGuard } from '@leasehold/redis'
@@ -6,7 +7,8 @@ import { describeRedis } from '@leasehold/testing/describe-redis'
 import { RedisServer } from '@leasehold/testing/redis-server'
 import { UpstashFront } from '@leasehold/testing/upstash-front'
 import { Redis } from 'ioredis'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, it, vi } from 'vitest'
+import { dailyReport } from '../../../examples/serverless/src/daily-report.js'
 import { bookSeat } from './readme/book-seat.js'
 import { sendInvoices, storeForLocks } from './readme/move-from-redlock.js'
 import { provideLeases } from './readme/own-client.js'
@@ -25,6 +27,8 @@ describeRedis('the examples of the documents', () => {
 
   afterAll(() => server.stop())
 
+  afterEach(() => void vi.unstubAllEnvs())
+
   it('gives two processes with the first program of the guide their turns', async () => {
     expect(new Set(await turnsOf(firstLease, { REDIS_URL: server.url })).size).toBe(2)
   })
@@ -41,6 +45,40 @@ describeRedis('the examples of the documents', () => {
     const environment = { UPSTASH_REDIS_REST_URL: url, UPSTASH_REDIS_REST_TOKEN: token }
     expect(new Set(await turnsOf(program, environment)).size).toBe(2)
     await front.stop()
+  })
+
+  it('gives the calls of a serverless function one report for each day, and leaves no lease behind', async () => {
+    const front = await UpstashFront.start()
+    const { url, token } = front.access(server)
+    vi.stubEnv('UPSTASH_REDIS_REST_URL', url)
+    vi.stubEnv('UPSTASH_REDIS_REST_TOKEN', token)
+    const { store } = await import('./readme/upstash-store.js')
+    let written = 0
+    const handlers = [1, 2].map(() =>
+      dailyReport(store, async (day) => {
+        written += 1
+        await sleep(300)
+        return `${day}.pdf`
+      }),
+    )
+    const call = async (place: 0 | 1) =>
+      await handlers[place]?.(new Request('https://app.example/report?day=2026-11-29'))
+    const [first, second] = await Promise.all([call(0), call(1)])
+    expect(front.requests).toBeLessThanOrEqual(7)
+    expect([first?.status, second?.status].sort()).toEqual([200, 202])
+    // The release was awaited: the record says so before anything else is done.
+    expect(await storedLease(server, 'leasehold:{daily-report/2026-11-29}')).toMatchObject({ state: 'available' })
+    for (const place of [0, 1] as const) {
+      expect(await (await call(place))?.json()).toEqual({ day: '2026-11-29', report: '2026-11-29.pdf' })
+    }
+    expect(written).toBe(1)
+    const before = front.requests
+    await call(0)
+    // A day whose report is written costs one command.
+    expect(front.requests - before).toBe(1)
+    await front.stop()
+    expect((await handlers[0]?.(new Request('https://app.example/report?day=2026-11-30')))?.status).toBe(503)
+    await store.close()
   })
 
   it('writes under the lease and the guard', async () => {

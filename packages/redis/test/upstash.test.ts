@@ -8,7 +8,7 @@ import { UpstashFront } from '@leasehold/testing/upstash-front'
 import { TcpProxy } from '@leasehold/testkit'
 import { Redis as Upstash } from '@upstash/redis'
 import { Redis } from 'ioredis'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { untilInLine } from './support/line.js'
 import { claimOf, granted, never, Scene, within } from './support/scene.js'
 
@@ -159,9 +159,11 @@ describeRedis('over HTTP,', () => {
       scene.atEnd(() => way.close())
       const { token } = front.access(server)
       const store = scene.store(new Upstash({ url: `http://127.0.0.1:${way.port}/${server.port}`, token }))
+      const fetched = vi.spyOn(globalThis, 'fetch')
       way.refuse()
       const error: unknown = await store.acquire(claimOf('x'), never).catch((reason: unknown) => reason)
       expect(error).toBeInstanceOf(LeaseUnavailableError)
+      expect(fetched.mock.calls.filter(([url]) => String(url).includes(`:${way.port}/`)).length).toBe(1)
       way.heal()
       const held = await granted(store, 'held')
       way.blackHole()

@@ -3,6 +3,7 @@ import { checkFault, checkIdentifier, faultOfFlag, reasonOf } from '@leasehold/c
 import type { StoreCall } from '@leasehold/core/store'
 import { checkOptionNames, encodeLeaseName, type NameAlphabet } from '@leasehold/core/store-kit'
 import { type RedisClient, RedisGuard } from '@leasehold/redis'
+import { isDenied } from '@leasehold/redis/internal'
 import type { EntityState } from '../entity-state.js'
 import { EvictionCheck } from './eviction-check.js'
 import { FencedState, STATE_OPTIONS, type StateOptions } from './fenced-state.js'
@@ -29,8 +30,7 @@ const alphabet: NameAlphabet = {
 
 /**
  * Keeps each entity as JSON in one key, `leasehold:entity:<region>:<id>`, and its fencing token in another key of the same
- * slot, as `RedisGuard` does. `client`: of ioredis or node-redis, for one server, Sentinel or Cluster. Neither key has an
- * expiry.
+ * slot, as `RedisGuard` does. `client`: of one of the libraries that `RedisLeaseStore` takes. Neither key has an expiry.
  *
  * Give it a client of another database, or another server, than that of the leases: `new Redis(url, { db: 1 })`. A region
  * lists its leases in every round, and on Redis a listing looks at all keys of the database. A server that must not lose entities needs `appendonly yes`, and a `maxmemory-policy` that evicts no such keys.
@@ -106,7 +106,7 @@ function redisFailure(action: string, id: string, error: unknown): LeaseError {
   if (/NOAUTH|WRONGPASS|invalid password|invalid username-password|Client sent AUTH/.test(message)) {
     return new LeaseUnauthorisedError(`${failed}: check the username and the password of the client`, details)
   }
-  if (message.includes('NOPERM') || message.includes('The user executing the script can')) {
+  if (isDenied(message)) {
     const rights = 'the user needs +eval +get +set +del, and the keys leasehold:entity:* and leasehold:fence:*'
     return new LeaseUnauthorisedError(`${failed}: ${rights}`, details)
   }
