@@ -29,10 +29,10 @@ export function durabilityOf({ fields }: ServerInfo): readonly StoreFinding[] {
   return [persistenceOf(fields), replicationOf(fields)]
 }
 
-/** Everything that decides whether the server keeps leases. */
+/** Everything that decides whether the server keeps leases. There is no `subscribe` where the client has no subscription. */
 export async function probeServer(
   ask: (call: StoreCall) => Promise<ServerInfo>,
-  subscribe: (call: StoreCall) => Promise<void>,
+  subscribe: ((call: StoreCall) => Promise<void>) | undefined,
   call: StoreCall,
 ): Promise<readonly StoreFinding[]> {
   const asked = wallTime()
@@ -129,7 +129,17 @@ function replicationOf(fields: Fields): StoreFinding {
 }
 
 /** Waiters are notified over a connection of their own. */
-async function waitingOf(subscribe: (call: StoreCall) => Promise<void>, call: StoreCall): Promise<StoreFinding> {
+async function waitingOf(
+  subscribe: ((call: StoreCall) => Promise<void>) | undefined,
+  call: StoreCall,
+): Promise<StoreFinding> {
+  if (subscribe === undefined) {
+    return {
+      check: 'notifications',
+      result: 'ok',
+      found: 'the client has no subscription: waiters ask again and again',
+    }
+  }
   try {
     await subscribe(call)
     return { check: 'notifications', result: 'ok' }

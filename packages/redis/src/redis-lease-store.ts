@@ -171,7 +171,8 @@ export class RedisLeaseStore implements LeaseStore {
   async probe(call: StoreCall): Promise<readonly StoreFinding[]> {
     this.#checks.usable(call)
     const ask = (asking: StoreCall) => this.#operations.probe(PROBED_NAME, asking)
-    return await probeServer(ask, (subscribing) => this.#subscribed('watch', PROBED_NAME, subscribing), call)
+    const subscribe = (subscribing: StoreCall) => this.#subscribed('watch', PROBED_NAME, subscribing)
+    return await probeServer(ask, this.#turns === undefined ? undefined : subscribe, call)
   }
 
   /** Aborted by `close`. */

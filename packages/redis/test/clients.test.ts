@@ -17,7 +17,7 @@ import type { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis as UpstashRedis } from '@upstash/redis'
 import { GlideClusterClient as ManyGlide, GlideClient as OneGlide } from '@valkey/valkey-glide'
 import { Cluster, Redis } from 'ioredis'
-import Valkey from 'iovalkey'
+import { Valkey, Cluster as ValkeyCluster } from 'iovalkey'
 import { createClient, createCluster, createSentinel } from 'redis'
 import { describe, expect, it } from 'vitest'
 import {
@@ -66,7 +66,7 @@ describe('a client', () => {
     const nodes: NodeRedisClusterClient = createCluster({ rootNodes: [{ url: 'redis://x' }] })
     const sentinel: NodeRedisSentinelClient = createSentinel({ name: 'x', sentinelRootNodes: [{ host: 'x', port: 1 }] })
     const valkey: IoRedisClient = new Valkey(options)
-    const valkeys: IoRedisClusterClient = new Valkey.Cluster([{ port: 1 }], options)
+    const valkeys: IoRedisClusterClient = new ValkeyCluster([{ port: 1 }], options)
     const lazy = { addresses: [{ host: 'x' }], lazyConnect: true }
     const oneGlide: GlideClient = await OneGlide.createClient(lazy)
     const manyGlide: GlideClusterClient = await ManyGlide.createClient(lazy)

@@ -8,7 +8,7 @@ import { describeGuardLaws } from '@leasehold/testkit/vitest'
 import { Redis as Upstash } from '@upstash/redis'
 import { GlideClient } from '@valkey/valkey-glide'
 import { Redis } from 'ioredis'
-import Valkey from 'iovalkey'
+import { Valkey } from 'iovalkey'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 
 /** By any command that takes one value. */

@@ -173,6 +173,16 @@ describeRedis('over HTTP,', () => {
     })
   })
 
+  it.concurrent('the check of the server says that waiters poll', async () => {
+    await Scene.play(async (scene) => {
+      const { client } = await fronted(scene)
+      const findings = await scene.store(client).probe(never)
+      const found = 'the client has no subscription: waiters ask again and again'
+      expect(findings).toContainEqual({ check: 'notifications', result: 'ok', found })
+      expect(findings.filter(({ result }) => result === 'failed')).toEqual([])
+    })
+  })
+
   it.concurrent('a closed store ends what is under way', async () => {
     await Scene.play(async (scene) => {
       const { server, client } = await fronted(scene)

@@ -1,6 +1,6 @@
 import { createLease, durations } from '@leasehold/core'
 import { RedisLeaseStore } from '@leasehold/redis'
-import Valkey from 'iovalkey'
+import { Valkey } from 'iovalkey'
 
 const valkey = new Valkey(process.env.VALKEY_URL ?? 'redis://localhost:6379', { lazyConnect: true })
 const store = new RedisLeaseStore(valkey)

@@ -161,7 +161,7 @@ function connected(store: RedisLeaseStore, count: number): RedisLeaseStore | Pro
   return count <= FEW ? opened(store) : store
 }
 
-async function isReached(store: RedisLeaseStore): Promise<boolean> {
+async function isReached(store: LeaseStore): Promise<boolean> {
   return (await store.read('unused', never)) === undefined
 }
 

@@ -3,7 +3,7 @@ import { UpstashFront } from '@leasehold/testing/upstash-front'
 import { Redis as UpstashRedis } from '@upstash/redis'
 import { GlideClient, GlideClusterClient } from '@valkey/valkey-glide'
 import { Cluster, Redis } from 'ioredis'
-import iovalkeyPackage from 'iovalkey'
+import * as iovalkeyPackage from 'iovalkey'
 import { createClient, createCluster, createSentinel } from 'redis'
 
 /** Where a server listens on this machine, and as whom it is asked. */
