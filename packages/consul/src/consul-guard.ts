@@ -1,7 +1,8 @@
 import { LeaseConflictError, systemClock } from '@leasehold/core'
 import { Fence, type FencingGuard, type GuardOptions, type StoreCall } from '@leasehold/core/store'
 import { AbortListeners, checkOptionNames, inRounds } from '@leasehold/core/store-kit'
-import { type ConsulClusterOptions, clusterOptionNames, misconfigured } from './consul-options.js'
+import { type ConsulClusterOptions, checkNoClient, clusterOptionNames } from './cluster-options.js'
+import { misconfigured } from './consul-options.js'
 import { failureOf, isDenied } from './failure-of.js'
 import { bodyOf, type ConsulAnswer } from './http/consul-answer.js'
 import { ConsulClient } from './http/consul-client.js'
@@ -44,6 +45,7 @@ export class ConsulGuard implements FencingGuard {
 
   /** Throws a `LeaseConfigurationError` for an unknown or invalid option. */
   constructor(options: ConsulClusterOptions = {}) {
+    checkNoClient('ConsulGuard', options)
     checkOptionNames('ConsulGuard', options, clusterOptionNames, { store: 'consul' })
     this.#client = new ConsulClient({ ...options, clock: options.clock ?? systemClock })
   }

@@ -24,11 +24,13 @@ import {
   checkOptionNames,
   inRounds,
   nothingToBreak,
+  type OptionNames,
   systemRandom,
   withoutBreakReason,
 } from '@leasehold/core/store-kit'
+import { type ConsulClusterOptions, checkNoClient } from './cluster-options.js'
 import type { ConsulOperation } from './consul-guard.js'
-import { type ConsulLeaseStoreOptions, misconfigured, optionNames } from './consul-options.js'
+import { type ConsulOptions, consulOptions, misconfigured } from './consul-options.js'
 import { heldByAnotherProgram } from './failure-of.js'
 import { ConsulClient } from './http/consul-client.js'
 import { KeySpace } from './key-space.js'
@@ -59,6 +61,26 @@ const CLOSE_TIMEOUT = 1_000
 /** When a lock-delay lasts for longer than expected, a challenger asks again after this time, in milliseconds. */
 const SOON = 500
 
+/** Durations are milliseconds. */
+export interface ConsulLeaseStoreOptions
+  extends ConsulOptions,
+    Pick<ConsulClusterOptions, 'agent' | 'consul' | 'fetch'> {
+  /** For time limits, pauses and observed periods; the machine's clock unless given. */
+  readonly clock?: Clock | undefined
+  /** Random numbers from 0 to 1, 1 excluded, for pauses; `Math.random` unless given. */
+  readonly random?: (() => number) | undefined
+}
+
+/** The names of the options of a store in code. */
+const optionNames: OptionNames<ConsulLeaseStoreOptions> = {
+  ...consulOptions.names,
+  agent: true,
+  consul: true,
+  fetch: true,
+  clock: true,
+  random: true,
+}
+
 /**
  * Leases on Consul, as its own locks: the holder is the one whose session holds the key. All leases of a store with the
  * same ttl share a session. The fencing token is the `ModifyIndex` of the write that granted the lease, unless it was raised
@@ -81,6 +103,7 @@ export class ConsulLeaseStore implements LeaseStore {
 
   /** Throws a `LeaseConfigurationError` if an option is invalid. The constructor sends no request. */
   constructor(options: ConsulLeaseStoreOptions = {}) {
+    checkNoClient('ConsulLeaseStore', options)
     checkOptionNames('ConsulLeaseStore', options, optionNames, { store: 'consul' })
     const { clock = systemClock, prefix = 'leasehold/', minTtl = 10 * SECOND, lockDelay, nodeChecks } = options
     if (!(minTtl > 0 && minTtl <= DAY))

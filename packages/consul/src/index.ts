@@ -1,9 +1,7 @@
+export type { ConsulClusterOptions } from './cluster-options.js'
 export { ConsulGuard, type ConsulOperation } from './consul-guard.js'
 export { consulLease } from './consul-lease.js'
-export { ConsulLeaseStore } from './consul-lease-store.js'
-export {
-  type ConsulClusterOptions,
-  type ConsulLeaseStoreOptions,
-  type ConsulOptions,
-  consulOptions,
-} from './consul-options.js'
+export { ConsulLeaseStore, type ConsulLeaseStoreOptions } from './consul-lease-store.js'
+export { type ConsulOptions, consulOptions } from './consul-options.js'
+export type { ConsulLike } from './http/consul-object.js'
+export type { FetchAnswer, FetchInit, FetchLike } from './http/fetch-transport.js'

@@ -20,7 +20,7 @@ describeConsul("the user's agent of HTTP, on", () => {
     await server.stop()
   })
 
-  describeStoreLaws(onServer(() => server, agent))
+  describeStoreLaws(onServer(() => server, { name: 'agent of HTTP', cluster: (url) => ({ addresses: [url], agent }) }))
 
   it('serves several guards, and stays open when one of them is closed', async () => {
     const open = () => new ConsulGuard({ addresses: [server.url], agent })

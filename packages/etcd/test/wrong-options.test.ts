@@ -80,7 +80,7 @@ describe('an Etcd3 object', () => {
     ['an address', 'http://user:secret@localhost:2379', "{ endpoints: ['http://localhost:2379'] }"],
   ])('%s in the place of options is a LeaseConfigurationError that says where to put it', (_, given, advice) => {
     for (const make of [() => new EtcdClient(given as never), () => new EtcdLeaseStore(given as never)]) {
-      expect(make).toThrow(`the client of etcd is made of options: give ${advice}`)
+      expect(make).toThrow(`EtcdClient takes an object with options: give ${advice}`)
     }
   })
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Agent } from 'node:http'
-import { ConsulLeaseStore } from '@leasehold/consul'
+import { type ConsulClusterOptions, ConsulLeaseStore } from '@leasehold/consul'
 import type { LeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { eventually, startProgram } from '@leasehold/testing'
@@ -29,15 +28,25 @@ export const partitionLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) =
 /** The laws that need a server which begins again with all that it has confirmed. */
 export const restartLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('restart'))
 
+/** What the user hands in. */
+export interface OwnClient {
+  /** For test names. */
+  readonly name: string
+  readonly cluster: (url: string) => ConsulClusterOptions
+}
+
 /** Stores on one server, which trials share. */
-export function onServer(server: () => ConsulServer, agent?: Agent): StoreSubject {
+export function onServer(server: () => ConsulServer, own?: OwnClient): StoreSubject {
   return {
-    name: agent === undefined ? 'consul' : "consul over the user's agent of HTTP",
+    name: own === undefined ? 'consul' : `consul over the user's ${own.name}`,
     ...common,
     start: () => {
       const prefix = `${randomUUID()}/`
       return {
-        open: () => new ConsulLeaseStore({ addresses: [server().url], prefix, minTtl: MIN_TTL, agent }),
+        open: () => {
+          const cluster = own?.cluster(server().url) ?? { addresses: [server().url] }
+          return new ConsulLeaseStore({ ...cluster, prefix, minTtl: MIN_TTL })
+        },
         delete: (name) => server().request('DELETE', `/kv/${prefix}${name}`),
         copy: (name) => copyOf(server(), prefix + name),
         holdElsewhere: async (name) => {

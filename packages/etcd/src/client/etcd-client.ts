@@ -1,7 +1,15 @@
 import type { Metadata } from '@grpc/grpc-js'
 import { type Clock, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
-import { checkedTexts, checkOptionNames, type OptionNames, untilAborted } from '@leasehold/core/store-kit'
+import {
+  checkedTexts,
+  checkMisplaced,
+  checkOptionNames,
+  hasParts,
+  type Misplaced,
+  type OptionNames,
+  untilAborted,
+} from '@leasehold/core/store-kit'
 import { misconfigured } from '../etcd-options.js'
 import { AccessToken } from './access-token.js'
 import type { Answer, Method, Request, RequestOp, TxnRequest, TxnResponse } from './api.js'
@@ -78,7 +86,7 @@ export class EtcdClient {
 
   /** Throws a `LeaseConfigurationError` if the options are not valid. */
   constructor(options: EtcdClientOptions = {}) {
-    checkIsOptions(options)
+    checkMisplaced('EtcdClient', options, misplaced, 'etcd')
     checkOptionNames('EtcdClient', options, optionNames, { store: 'etcd' })
     const { username, password, clock = systemClock } = options
     this.#ways = waysOf(options)
@@ -205,18 +213,11 @@ function closedError(): LeaseUnavailableError {
   return new LeaseUnavailableError('the etcd client is closed: open a new one', { store: 'etcd' })
 }
 
-/** Names the option for a client or an address that was given in the place of the options. */
-function checkIsOptions(given: unknown): void {
-  const option =
-    isGrpcClient(given) || isGrpcChannel(given)
-      ? 'clients: [client]'
-      : typeof given === 'string'
-        ? `endpoints: ['${LOCAL}']`
-        : 'kv' in Object(given) && 'watchClient' in Object(given)
-          ? 'etcd3: client'
-          : undefined
-  if (option !== undefined) throw misconfigured(`the client of etcd is made of options: give { ${option} }`)
-}
+const misplaced: readonly Misplaced[] = [
+  ['clients: [client]', (given) => isGrpcClient(given) || isGrpcChannel(given)],
+  ['etcd3: client', (given) => hasParts(given, 'kv', 'watchClient')],
+  [`endpoints: ['${LOCAL}']`, (given) => typeof given === 'string'],
+]
 
 /** Loads gRPC. Each function opens a connection to one member. */
 type Ways = () => Promise<readonly (() => Connection)[]>
