@@ -38,7 +38,7 @@ const servers = [
   'packages/sharding/test/singleton/processes.test.ts',
   'packages/sharding/test/states/{postgres,redis}-*.test.ts',
   'packages/opentelemetry/test/prometheus/*.test.ts',
-  'examples/{azure-blob,consul,container-migration,etcd,kubernetes,postgres}/test/**/*.test.ts',
+  'examples/{azure-blob,consul,container-migration,dynamodb,etcd,kubernetes,postgres}/test/**/*.test.ts',
 ]
 
 /**

@@ -1,48 +1,20 @@
 import type { ContainerClient } from '@azure/storage-blob'
 import { AzureBlobGuard } from '@leasehold/azure-blob'
-import { type Entry, type Ledger, parseLedger, toLine } from '@leasehold/example-failover'
+import { BatchedLedger, type Entry, parseLedger, toLine } from '@leasehold/example-failover'
 
 const NAME = 'ledger.txt'
 
-/** Entries of one grant that are written together. */
-interface Batch {
-  readonly token: bigint
-  readonly entries: Entry[]
-}
-
 /** A blob with entries. Each write reads it and replaces it under the fencing token, with all entries that wait. */
-export class BlobLedger implements Ledger {
+export class BlobLedger extends BatchedLedger {
   readonly #guard: AzureBlobGuard
-  /** The entries that wait for the current write, and the end of that write. */
-  #next: Batch | undefined
-  #written: Promise<void> = Promise.resolve()
 
   constructor(container: ContainerClient) {
+    super()
     this.#guard = new AzureBlobGuard(container)
   }
 
-  write(entry: Entry): Promise<void> {
-    if (this.#next?.token === entry.token) {
-      this.#next.entries.push(entry)
-      return this.#written
-    }
-    const batch = { token: entry.token, entries: [entry] }
-    this.#next = batch
-    this.#written = this.#written
-      .catch(() => {})
-      .then(() => {
-        if (this.#next === batch) this.#next = undefined
-        return this.#add(batch)
-      })
-    return this.#written
-  }
-
-  async close(): Promise<void> {
-    await this.#written.catch(() => {})
-  }
-
   // #region fenced
-  async #add({ token, entries }: Batch): Promise<void> {
+  protected override async append(token: bigint, entries: readonly Entry[]): Promise<void> {
     await this.#guard.transact(NAME, token, async (blob, fenced) => {
       const { conditions } = fenced
       const isNew = conditions.ifNoneMatch !== undefined

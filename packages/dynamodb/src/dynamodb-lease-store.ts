@@ -1,3 +1,4 @@
+import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { type Grant, systemClock } from '@leasehold/core'
 import { checkFault, faultOfInterval } from '@leasehold/core/internal'
 import type { StoreCall, StoreFinding } from '@leasehold/core/store'
@@ -57,8 +58,30 @@ export class DynamodbLeaseStore extends CasLeaseStore<string> {
    * grant. `lease.run` gives the token, `lease.grant` the whole grant. For the commands of `@aws-sdk/lib-dynamodb`, give
    * `native: true`.
    */
-  condition(grant: Pick<Grant, 'name' | 'fencingToken'>, options: { readonly native?: boolean } = {}): LeaseCondition {
+  condition(grant: LeaseUnderToken): LeaseCondition<AttributeValue>
+  condition(grant: LeaseUnderToken, options: { readonly native: true }): LeaseCondition<string | bigint>
+  condition(
+    grant: LeaseUnderToken,
+    options: { readonly native?: boolean } = {},
+  ): LeaseCondition<AttributeValue> | LeaseCondition<string | bigint> {
     checkOptionNames('condition', options, { native: true }, { store: this.kind })
-    return leaseCondition(this.#table.name, grant, options.native === true)
+    const { name } = this.#table
+    if (options.native === true) {
+      return leaseCondition<string | bigint>(
+        name,
+        grant,
+        (text) => text,
+        (token) => token,
+      )
+    }
+    return leaseCondition<AttributeValue>(
+      name,
+      grant,
+      (text) => ({ S: text }),
+      (token) => ({ N: String(token) }),
+    )
   }
 }
+
+/** A grant, or its lease name and token. */
+export type LeaseUnderToken = Pick<Grant, 'name' | 'fencingToken'>

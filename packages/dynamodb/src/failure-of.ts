@@ -43,7 +43,7 @@ export function isNamed(error: unknown, name: string): error is ServiceFailure {
 
 /** Whether the table does not exist. */
 export function isWithoutTable(error: unknown): boolean {
-  return isNamed(error, 'ResourceNotFoundException') || isNamed(error, 'TableNotFoundException')
+  return error instanceof Error && /^(?:ResourceNotFound|TableNotFound)(?:Exception)?$/.test(error.name)
 }
 
 /**

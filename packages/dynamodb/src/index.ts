@@ -1,6 +1,6 @@
 export { DynamodbGuard, type DynamodbWrite } from './dynamodb-guard.js'
 export { dynamodbLease } from './dynamodb-lease.js'
-export { DynamodbLeaseStore } from './dynamodb-lease-store.js'
+export { DynamodbLeaseStore, type LeaseUnderToken } from './dynamodb-lease-store.js'
 export {
   type DynamodbClient,
   type DynamodbLeaseStoreOptions,

@@ -1,35 +1,33 @@
 import type { Grant } from '@leasehold/core'
-import { ITEM, leaseKey } from './lease-item.js'
+import { ITEM } from './lease-item.js'
 import type { TableName } from './table-advice.js'
 
-/** A `ConditionCheck` for `TransactItems`. */
-export interface LeaseCondition {
+/** A `ConditionCheck` for `TransactItems`, with values as the client takes them, or as the document client does. */
+export interface LeaseCondition<Value> {
   readonly ConditionCheck: {
     readonly TableName: string
-    // biome-ignore lint/suspicious/noExplicitAny: the values are those of the client or of the document client
-    readonly Key: Record<string, any>
+    readonly Key: Record<string, Value>
     readonly ConditionExpression: string
     readonly ExpressionAttributeNames: Record<string, string>
-    // biome-ignore lint/suspicious/noExplicitAny: see Key
-    readonly ExpressionAttributeValues: Record<string, any>
+    readonly ExpressionAttributeValues: Record<string, Value>
   }
 }
 
-/** The condition that the lease is still under this grant. `native`: values as the document client takes them. */
-export function leaseCondition(
+/** The condition that the lease is still under this grant. `text` and `number`: make values of the lease name and the token. */
+export function leaseCondition<Value>(
   { table, partitionKey }: TableName,
   { name, fencingToken }: Pick<Grant, 'name' | 'fencingToken'>,
-  native: boolean,
-): LeaseCondition {
-  const key = leaseKey(partitionKey, name)
+  text: (value: string) => Value,
+  number: (value: bigint) => Value,
+): LeaseCondition<Value> {
   return {
     ConditionCheck: {
       TableName: table,
-      Key: native ? { [partitionKey]: name } : key,
+      Key: { [partitionKey]: text(name) },
       // A free name has no owner, but still the token of its last grant.
       ConditionExpression: '#fencingToken = :fencingToken AND attribute_exists(#owner)',
       ExpressionAttributeNames: { '#fencingToken': ITEM.fencingToken, '#owner': ITEM.owner },
-      ExpressionAttributeValues: { ':fencingToken': native ? fencingToken : { N: String(fencingToken) } },
+      ExpressionAttributeValues: { ':fencingToken': number(fencingToken) },
     },
   }
 }

@@ -1,7 +1,8 @@
 import type * as Sdk from '@aws-sdk/client-dynamodb'
-import { LeaseUnauthorisedError } from '@leasehold/core'
+import { LeaseConfigurationError, LeaseUnauthorisedError } from '@leasehold/core'
 import type { StoreCall, StoreFinding } from '@leasehold/core/store'
 import { clockFinding, wallTime } from '@leasehold/core/store-kit'
+import { isNamed } from './failure-of.js'
 import { itemAttributes } from './lease-item.js'
 import type { LeaseTable } from './lease-table.js'
 import { keyAdvice } from './table-advice.js'
@@ -13,44 +14,48 @@ export async function tableFindings(
   call: StoreCall,
 ): Promise<readonly StoreFinding[]> {
   const asked = wallTime()
-  const [described, timeToLive] = await Promise.all([
-    ifPermitted(
-      table.send<Sdk.DescribeTableCommandOutput>(
-        { name: 'description of the table' },
-        call,
-        ({ DescribeTableCommand }) => new DescribeTableCommand({ TableName: table.name.table }),
-      ),
+  const described = await ifAnswered(
+    table.send<Sdk.DescribeTableCommandOutput>(
+      { name: 'description of the table' },
+      call,
+      ({ DescribeTableCommand }) => new DescribeTableCommand({ TableName: table.name.table }),
     ),
-    ifPermitted(
-      table.send<Sdk.DescribeTimeToLiveCommandOutput>(
-        { name: 'description of the TTL' },
-        call,
-        ({ DescribeTimeToLiveCommand }) => new DescribeTimeToLiveCommand({ TableName: table.name.table }),
-      ),
+  )
+  const answered = wallTime()
+  const timeToLive = await ifAnswered(
+    table.send<Sdk.DescribeTimeToLiveCommandOutput>(
+      { name: 'description of the TTL' },
+      call,
+      ({ DescribeTimeToLiveCommand }) => new DescribeTimeToLiveCommand({ TableName: table.name.table }),
     ),
-  ])
-  const clock = described === undefined ? [] : [clockFinding(described.date, asked, wallTime())]
-  return [
-    described === undefined ? notPermitted('key', 'DescribeTable') : keyFinding(table, described.output.Table),
+  )
+  const ofTable =
     described === undefined
-      ? notPermitted('regions', 'DescribeTable')
-      : regionsFinding(described.output.Table, isOneRegion),
-    timeToLive === undefined ? notPermitted('TTL', 'DescribeTimeToLive') : ttlFinding(timeToLive.output),
-    ...clock,
+      ? ['key', 'regions'].map((check) => unanswered(check, 'DescribeTable'))
+      : [
+          keyFinding(table, described.output.Table),
+          regionsFinding(described.output.Table, isOneRegion),
+          clockFinding(described.date, asked, answered),
+        ]
+  return [
+    ...ofTable,
+    timeToLive === undefined ? unanswered('TTL', 'DescribeTimeToLive') : ttlFinding(timeToLive.output),
   ]
 }
 
-async function ifPermitted<T>(answer: Promise<T>): Promise<T | undefined> {
+/** `undefined` if the identity may not ask, or the service has no such request. */
+async function ifAnswered<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
     return await answer
   } catch (error) {
-    if (error instanceof LeaseUnauthorisedError) return undefined
+    const isUnknown = error instanceof LeaseConfigurationError && isNamed(error.cause, 'UnknownOperationException')
+    if (isUnknown || error instanceof LeaseUnauthorisedError) return undefined
     throw error
   }
 }
 
-function notPermitted(check: string, action: string): StoreFinding {
-  return { check, result: 'unknown', found: `the identity may not call dynamodb:${action}` }
+function unanswered(check: string, action: string): StoreFinding {
+  return { check, result: 'unknown', found: `the service does not answer dynamodb:${action} of this identity` }
 }
 
 function keyFinding({ name }: LeaseTable, found: Sdk.TableDescription | undefined): StoreFinding {

@@ -6,7 +6,7 @@ import { MotoServer } from '@leasehold/testing/moto-server'
 import type { GuardSubject } from '@leasehold/testkit'
 import { describeGuardLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
-import { clientOf, createTable } from './support/table-server.js'
+import { clientOf, createTable, oneAtATime } from './support/table-server.js'
 
 describeMoto('the guard of', () => {
   let server: MotoServer
@@ -14,7 +14,7 @@ describeMoto('the guard of', () => {
 
   beforeAll(async () => {
     server = await MotoServer.start()
-    client = clientOf(server.url)
+    client = clientOf(server.url, { requestHandler: oneAtATime })
     await createTable(client, 'leases')
     await createTable(client, 'reports', 'id')
   })

@@ -11,7 +11,7 @@ import { describeMoto } from '@leasehold/testing/describe-moto'
 import { MotoServer } from '@leasehold/testing/moto-server'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { never } from './support/claims.js'
-import { clientOf, createTable } from './support/table-server.js'
+import { clientOf, createTable, oneAtATime } from './support/table-server.js'
 
 describeMoto('writes under a lease', () => {
   let server: MotoServer
@@ -19,7 +19,7 @@ describeMoto('writes under a lease', () => {
 
   beforeAll(async () => {
     server = await MotoServer.start()
-    client = clientOf(server.url)
+    client = clientOf(server.url, { requestHandler: oneAtATime })
     await createTable(client, 'leases')
     await createTable(client, 'accounts', 'id')
   })

@@ -12,7 +12,7 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
       'condition',
       'nativ',
       'native',
-      (o: object) => new DynamodbLeaseStore(client).condition({ name: 'a', fencingToken: 1n }, o),
+      (o: object) => new DynamodbLeaseStore(client).condition({ name: 'a', fencingToken: 1n }, o as never),
     ],
   ])('%s: %s, meant is %s', (of, option, meant, use) => {
     expect(() => use({ [option]: 1 })).toThrow(

@@ -179,6 +179,9 @@ function answerOf(fate: ServiceError | { readonly output: object }) {
   return { status, headers, text: JSON.stringify({ __type: `com.amazonaws.dynamodb.v20120810#${type}`, message }) }
 }
 
+/** moto loses writes that happen beside a transaction which it cancels. */
+export const oneAtATime = { httpAgent: { maxSockets: 1, keepAlive: true } } as const
+
 /** A client of a server of tests, without retries. */
 export function clientOf(endpoint: string, config: DynamoDBClientConfig = {}): DynamoDBClient {
   const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' }
