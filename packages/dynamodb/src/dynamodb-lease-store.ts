@@ -54,14 +54,13 @@ export class DynamodbLeaseStore extends CasLeaseStore<string> {
   }
 
   /**
-   * The first part of your own `TransactWriteItems`: the transaction is cancelled unless the lease is still under this
-   * grant. `lease.run` gives the token, `lease.grant` the whole grant. For the commands of `@aws-sdk/lib-dynamodb`, give
-   * `native: true`.
+   * The first part of your own `TransactWriteItems`: the transaction is cancelled unless the lease is still under the grant
+   * with this token. For the commands of `@aws-sdk/lib-dynamodb`, give `native: true`.
    */
-  condition(grant: LeaseUnderToken): LeaseCondition<AttributeValue>
-  condition(grant: LeaseUnderToken, options: { readonly native: true }): LeaseCondition<string | bigint>
+  condition(lease: LeaseUnderToken): LeaseCondition<AttributeValue>
+  condition(lease: LeaseUnderToken, options: { readonly native: true }): LeaseCondition<string | bigint>
   condition(
-    grant: LeaseUnderToken,
+    lease: LeaseUnderToken,
     options: { readonly native?: boolean } = {},
   ): LeaseCondition<AttributeValue> | LeaseCondition<string | bigint> {
     checkOptionNames('condition', options, { native: true }, { store: this.kind })
@@ -69,19 +68,19 @@ export class DynamodbLeaseStore extends CasLeaseStore<string> {
     if (options.native === true) {
       return leaseCondition<string | bigint>(
         name,
-        grant,
+        lease,
         (text) => text,
         (token) => token,
       )
     }
     return leaseCondition<AttributeValue>(
       name,
-      grant,
+      lease,
       (text) => ({ S: text }),
       (token) => ({ N: String(token) }),
     )
   }
 }
 
-/** A grant, or its lease name and token. */
+/** The name of a lease, and the token of a grant. */
 export type LeaseUnderToken = Pick<Grant, 'name' | 'fencingToken'>

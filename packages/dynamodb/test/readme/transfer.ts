@@ -1,13 +1,12 @@
 import { type DynamoDBClient, TransactWriteItemsCommand } from '@aws-sdk/client-dynamodb'
-import type { Grant } from '@leasehold/core'
-import type { DynamodbLeaseStore } from '@leasehold/dynamodb'
+import type { DynamodbLeaseStore, LeaseUnderToken } from '@leasehold/dynamodb'
 
 // #region condition
-/** Writes only while the lease is still under this grant: `lease.grant`, or `{ name, fencingToken }` within `run`. */
+/** Writes only while the lease is still under this token. */
 export async function book(
   client: DynamoDBClient,
   store: DynamodbLeaseStore,
-  grant: Pick<Grant, 'name' | 'fencingToken'>,
+  lease: LeaseUnderToken, // { name, fencingToken }
   account: string,
   amount: number,
 ): Promise<void> {
@@ -17,6 +16,6 @@ export async function book(
     UpdateExpression: 'ADD balance :amount',
     ExpressionAttributeValues: { ':amount': { N: String(amount) } },
   }
-  await client.send(new TransactWriteItemsCommand({ TransactItems: [store.condition(grant), { Update: add }] }))
+  await client.send(new TransactWriteItemsCommand({ TransactItems: [store.condition(lease), { Update: add }] }))
 }
 // #endregion condition

@@ -155,7 +155,7 @@ export class TableServer {
       const answer = async (text: string) => {
         if (!text.includes('ConditionalCheckFailed')) return end(text)
         const found = await this.#itemAt(TableName, Item)
-        const withItem = JSON.stringify({ ...JSON.parse(text), ...(found && { Item: found }) })
+        const withItem = JSON.stringify({ ...JSON.parse(text), Item: found })
         response.setHeader('content-length', Buffer.byteLength(withItem))
         return end(withItem)
       }
