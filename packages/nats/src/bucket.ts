@@ -17,6 +17,8 @@ export interface KeyValue {
   readonly value: Buffer
   /** Whether the message says that the key was deleted. */
   readonly isDeleted: boolean
+  /** When the leader took it, by its own clock, in milliseconds since 1970. */
+  readonly writtenAt: number
   /** The header with this name; empty if there is none. */
   readonly header: (name: string) => string
 }
@@ -240,6 +242,7 @@ interface StoredMessage {
   /** In base64, as `hdrs` with the lines of the protocol. */
   readonly data?: string
   readonly hdrs?: string
+  readonly time: string
 }
 
 /** A header of this message; empty if there is none. */
@@ -250,16 +253,22 @@ function isMarker(header: HeaderOf): boolean {
   return /^(DEL|PURGE)$/.test(header('KV-Operation')) || header('Nats-Marker-Reason') !== ''
 }
 
-function deliveredValue({ message, revision }: Delivered): KeyValue {
+function deliveredValue({ message, revision, writtenAt }: Delivered): KeyValue {
   const header: HeaderOf = (name) => message.headers?.get(name) ?? ''
-  return { revision, value: Buffer.from(message.data), isDeleted: isMarker(header), header }
+  return { revision, value: Buffer.from(message.data), isDeleted: isMarker(header), writtenAt, header }
 }
 
-function storedValue({ seq, data = '', hdrs = '' }: StoredMessage): KeyValue {
+function storedValue({ seq, data = '', hdrs = '', time }: StoredMessage): KeyValue {
   const lines = Buffer.from(hdrs, 'base64').toString().split('\r\n')
   const header: HeaderOf = (name) => {
     const line = lines.find((text) => text.startsWith(`${name}:`)) ?? ''
     return line.slice(name.length + 1).trim()
   }
-  return { revision: seq, value: Buffer.from(data, 'base64'), isDeleted: isMarker(header), header }
+  return {
+    revision: seq,
+    value: Buffer.from(data, 'base64'),
+    isDeleted: isMarker(header),
+    writtenAt: Date.parse(time),
+    header,
+  }
 }

@@ -6,7 +6,7 @@ import { Link } from './link.js'
 import { misconfigured, type NatsOptions } from './nats-options.js'
 
 /** How a connection is made: the options of the configuration with these names. */
-export type ConnectionOptions = Partial<Omit<NatsOptions, 'bucket' | 'domain' | 'create' | 'probe'>>
+export type ConnectionOptions = Partial<Omit<NatsOptions, 'bucket' | 'domain' | 'clockDifference' | 'create' | 'probe'>>
 
 const optionNames = {
   servers: true,

@@ -12,10 +12,12 @@ const SILENCE = 5_000
 /** After how many milliseconds without a subscription the server removes the consumer. */
 const ABANDONED = 10_000
 
-/** A message of the watch: where it stands in the stream and among the messages of the consumer. */
+/** A message of the key. */
 export interface Delivered {
   readonly message: NatsMessage
   readonly revision: number
+  /** By the clock of the leader that took it, in milliseconds since 1970. */
+  readonly writtenAt: number
 }
 
 /**
@@ -54,7 +56,7 @@ export async function* watchKey(
     }
     if (place.count !== seen + 1) fail('messages were lost')
     seen = place.count
-    latest = { delivered: { message, revision: place.revision } }
+    latest = { delivered: { message, ...place } }
     wake()
   }
   const subscription = client.subscribe(inbox, {
@@ -105,13 +107,18 @@ function answered(client: NatsClient, message: NatsMessage, seen: number): strin
   return last !== '' && Number(last) !== seen ? 'messages were lost' : undefined
 }
 
+/** `count`: of the messages of this consumer so far. */
+type Place = Pick<Delivered, 'revision' | 'writtenAt'> & { readonly count: number }
+
 /**
  * Where a message stands, by its reply subject: `$JS.ACK.<stream>.<consumer>.<deliveries>.<revision>.<count>.<time>.<pending>`,
  * with the domain and the account before the stream if there are more parts.
  */
-function placeOf({ reply = '' }: NatsMessage): { readonly revision: number; readonly count: number } | undefined {
+function placeOf({ reply = '' }: NatsMessage): Place | undefined {
   const parts = reply.split('.')
   if (parts[1] !== 'ACK') return undefined
   const start = parts.length > 9 ? 4 : 2
-  return { revision: Number(parts[start + 3]), count: Number(parts[start + 4]) }
+  const [revision, count, written] = parts.slice(start + 3).map(Number)
+  if (revision === undefined || count === undefined || written === undefined) return undefined
+  return { revision, count, writtenAt: written / 1e6 }
 }

@@ -1,4 +1,5 @@
 import type { Clock } from '@leasehold/core'
+import { checkFault, faultOfLimit } from '@leasehold/core/internal'
 import type { StoreCall, StoreFinding } from '@leasehold/core/store'
 import { CasLeaseStore, checkOptionNames, wallTime } from '@leasehold/core/store-kit'
 import { Bucket } from './bucket.js'
@@ -12,6 +13,11 @@ export interface NatsLeaseStoreOptions {
   readonly bucket?: string | undefined
   /** The JetStream domain of the bucket, where it is not that of the server. */
   readonly domain?: string | undefined
+  /**
+   * By how much the clocks of two servers of the cluster can differ, with the steps by which they are set; 2 s unless given. In
+   * milliseconds. A challenger counts the age of a record by them: a value that is too small lets a live holder be replaced.
+   */
+  readonly clockDifference?: number | undefined
   /** Whether a bucket that is missing is made: with three replicas in a cluster. On unless given. */
   readonly create?: boolean | undefined
   /** Whether each new grant checks the settings of the bucket. On unless given. */
@@ -20,11 +26,18 @@ export interface NatsLeaseStoreOptions {
   readonly clock?: Clock | undefined
 }
 
-const optionNames = { bucket: true, domain: true, create: true, probe: true, clock: true } as const
+const optionNames = {
+  bucket: true,
+  domain: true,
+  clockDifference: true,
+  create: true,
+  probe: true,
+  clock: true,
+} as const
 
 /**
- * Leases in a key-value bucket of NATS JetStream. A challenger takes over only after it has itself seen the entry unchanged for
- * its ttl. Each write expects the revision that was read, and reads are answered by the leader of the bucket only.
+ * Leases in a key-value bucket of NATS JetStream. A challenger takes over only after the entry was unchanged for its ttl: by
+ * the clocks of the servers, or as it has seen itself. Each write expects the revision that was read, and reads are answered by the leader of the bucket only.
  */
 export class NatsLeaseStore extends CasLeaseStore<number> {
   readonly #bucket: Bucket
@@ -36,11 +49,12 @@ export class NatsLeaseStore extends CasLeaseStore<number> {
    */
   constructor(source: NatsClient | ConnectionOptions, options: NatsLeaseStoreOptions = {}) {
     checkOptionNames<NatsLeaseStoreOptions>('NatsLeaseStore', options, optionNames, { store: 'nats' })
-    const { bucket = 'leasehold', domain, create = true, probe = true, clock } = options
+    const { bucket = 'leasehold', domain, clockDifference = 2_000, create = true, probe = true, clock } = options
+    checkFault(faultOfLimit('clockDifference', clockDifference), { store: 'nats' })
     const connection = new Connection(source, 'NatsLeaseStore')
     const kept = new Bucket(connection, { bucket, domain, create })
     // JetStream keeps the conditions of writes; what can be wrong is the bucket, and each grant looks at that.
-    super(new NatsRegister(kept, probe), { probe: false, ...(clock && { clock }) })
+    super(new NatsRegister(kept, probe, clockDifference), { probe: false, ...(clock && { clock }) })
     this.#bucket = kept
     this.#connection = connection
   }

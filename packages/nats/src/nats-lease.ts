@@ -7,6 +7,6 @@ import { natsOptions } from './nats-options.js'
  * its connection.
  */
 export const natsLease = providerFactory(natsOptions, (values, { clock }) => {
-  const { bucket, domain, create, probe, ...connection } = values
-  return new NatsLeaseStore(connection, { bucket, domain, create, probe, clock })
+  const { bucket, domain, clockDifference, create, probe, ...connection } = values
+  return new NatsLeaseStore(connection, { bucket, domain, clockDifference, create, probe, clock })
 })

@@ -25,6 +25,12 @@ export const natsOptions = new ProviderOptions('nats', {
   keyFile: { type: 'text', description: 'A PEM file with the private key of this client; needs `certFile`.' },
   bucket: { type: 'text', default: '"leasehold"', description: 'The key-value bucket of the leases.' },
   domain: { type: 'text', description: 'The JetStream domain of the bucket, where it is not that of the server.' },
+  clockDifference: {
+    type: 'duration',
+    default: '2s',
+    description:
+      'By how much the clocks of two servers of the cluster can differ. A challenger counts the age of a record by them.',
+  },
   create: {
     type: 'switch',
     default: 'on',

@@ -35,16 +35,23 @@ export class NatsRegister implements CasRegister<number> {
   readonly forgets = true
   readonly #bucket: Bucket
   readonly #isChecked: boolean
+  readonly clockError: number
   readonly #closed = new AbortableCall()
 
-  /** `isChecked`: whether each new grant checks the settings of the bucket. */
-  constructor(bucket: Bucket, isChecked: boolean) {
+  /**
+   * `isChecked`: whether each new grant checks the settings of the bucket. `clockDifference`: between two servers, in
+   * milliseconds.
+   */
+  constructor(bucket: Bucket, isChecked: boolean, clockDifference: number) {
+    this.clockError = clockDifference
     this.#bucket = bucket
     this.#isChecked = isChecked
   }
 
   async read(name: string, call: StoreCall): Promise<CasEntry<number> | undefined> {
-    return entryOf(await this.#bucket.get(keyOf(name), { operation: 'the read', leaseName: name }, call))
+    const entry = entryOf(await this.#bucket.get(keyOf(name), { operation: 'the read', leaseName: name }, call))
+    // The age of a record counts only while somebody holds it.
+    return entry?.record.owner ? { ...entry, readAt: timeOf(await this.#info(name, call)) } : entry
   }
 
   async create(name: string, record: CasRecord, call: StoreCall): Promise<CasWritten<number> | undefined> {
@@ -71,9 +78,13 @@ export class NatsRegister implements CasRegister<number> {
    * made again counts from 1. So tokens follow the clock of the servers.
    */
   async timeAfter(name: string, _version: number, call: StoreCall): Promise<number> {
-    const info = await this.#bucket.info({ operation: 'the look at the bucket', leaseName: name }, call)
+    const info = await this.#info(name, call)
     if (this.#isChecked) requireFit(this.kind, name, findingsOf(this.#bucket.name, info))
     return timeOf(info)
+  }
+
+  #info(name: string, call: StoreCall): Promise<BucketInfo> {
+    return this.#bucket.info({ operation: 'the look at the bucket', leaseName: name }, call)
   }
 
   async *watch(name: string, call: StoreCall): AsyncGenerator<CasEntry<number> | undefined> {
@@ -114,7 +125,8 @@ function keyOf(name: string): string {
 
 function entryOf(found: KeyValue | undefined): CasEntry<number> | undefined {
   if (found === undefined || found.isDeleted) return undefined
-  return { version: found.revision, record: recordIn(found.value.toString()) }
+  const { revision, value, writtenAt } = found
+  return { version: revision, record: recordIn(value.toString()), writtenAt }
 }
 
 /** In milliseconds since 1970. */
