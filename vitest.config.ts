@@ -23,7 +23,7 @@ const mutants = [
 ]
 
 /** Clusters of three whose members are killed and stopped. */
-const clusters = ['packages/{etcd,consul}/test/chaos/**/*.test.ts']
+const clusters = ['packages/{etcd,consul,nats}/test/chaos/**/*.test.ts']
 
 /** The stores on real servers, which the tests start, kill, stop and cut off, and the recipes over these stores. */
 const servers = [
@@ -38,7 +38,7 @@ const servers = [
   'packages/sharding/test/singleton/processes.test.ts',
   'packages/sharding/test/states/{postgres,redis}-*.test.ts',
   'packages/opentelemetry/test/prometheus/*.test.ts',
-  'examples/{azure-blob,consul,container-migration,dynamodb,etcd,kubernetes,postgres}/test/**/*.test.ts',
+  'examples/{azure-blob,consul,container-migration,dynamodb,etcd,kubernetes,mysql,nats,postgres,s3}/test/**/*.test.ts',
 ]
 
 /**

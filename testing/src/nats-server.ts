@@ -64,6 +64,10 @@ export class NatsServer {
     const servers = places.map((place) => new NatsServer(place, routes))
     try {
       await Promise.all(servers.map((server) => server.start()))
+      await eventually('a leader has seen all servers', async () => {
+        const clusters = await Promise.all(servers.map((server) => server.#metaCluster()))
+        return clusters.some(({ replicas = [] }) => replicas.filter(({ current }) => current).length === size - 1)
+      })
       return servers
     } catch (error) {
       for (const server of servers) await server.stop()
@@ -115,6 +119,12 @@ export class NatsServer {
 
   get log(): string {
     return readFileSync(join(this.#place.dir, 'nats.log'), 'utf8').slice(-3_000)
+  }
+
+  /** The servers that keep the settings of JetStream, as this one sees them; its leader has the `replicas`. */
+  async #metaCluster(): Promise<{ readonly replicas?: readonly { readonly current: boolean }[] }> {
+    const answer = await fetch(`http://127.0.0.1:${this.#place.monitorPort}/jsz`)
+    return ((await answer.json()) as { meta_cluster?: object }).meta_cluster ?? {}
   }
 
   #running(): ServerProcess {

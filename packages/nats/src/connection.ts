@@ -32,6 +32,9 @@ export class Connection {
 
   /** `owner`: the class that was given the options, for errors. */
   constructor(source: NatsClient | ConnectionOptions, owner: string) {
+    if (typeof source !== 'object' || source === null) {
+      throw misconfigured(`${owner} needs a connection of @nats-io/transport-node, or options such as { servers }`)
+    }
     this.#given = isClient(source) ? new Link(source) : undefined
     this.#options = isClient(source) ? {} : source
     checkOptionNames<ConnectionOptions>(owner, this.#options, optionNames, { store: 'nats' })
