@@ -10,6 +10,7 @@ import { DynamodbGuard } from '../../packages/dynamodb/src/index.js'
 import { EtcdClient, EtcdGuard } from '../../packages/etcd/src/index.js'
 import { KubernetesGuard } from '../../packages/kubernetes/src/index.js'
 import { LocalGuard } from '../../packages/local/src/index.js'
+import { NatsGuard } from '../../packages/nats/src/index.js'
 import { PostgresGuard } from '../../packages/postgres/src/index.js'
 import { RedisGuard } from '../../packages/redis/src/index.js'
 import { packages } from '../workspaces.js'
@@ -99,6 +100,17 @@ const rows: Readonly<Record<string, () => Row>> = {
       end: () => client.close(),
       methods: {
         transact: (resource, token, options) => guard.transact(resource, token, { write: [] }, options),
+        write: (resource, token, options) => guard.write(resource, token, 'v', options),
+        delete: (resource, token, options) => guard.delete(resource, token, options),
+      },
+    }
+  },
+  nats: () => {
+    const guard = new NatsGuard({ servers: [url] }, { bucket: 'data' })
+    return {
+      guard,
+      methods: {
+        transact: (resource, token, options) => guard.transact(resource, token, () => 'v', options),
         write: (resource, token, options) => guard.write(resource, token, 'v', options),
         delete: (resource, token, options) => guard.delete(resource, token, options),
       },

@@ -9,6 +9,7 @@ import { DynamodbLeaseStore } from '@leasehold/dynamodb'
 import { EtcdLeaseStore } from '@leasehold/etcd'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
 import { LocalLeaseStore } from '@leasehold/local'
+import { NatsLeaseStore } from '@leasehold/nats'
 import { PostgresLeaseStore } from '@leasehold/postgres'
 import { RedisLeaseStore } from '@leasehold/redis'
 import { RedisQuorumLeaseStore } from '@leasehold/redis-quorum'
@@ -29,6 +30,7 @@ const stores: Record<string, () => LeaseStore> = {
   postgres: () => new PostgresLeaseStore(new Pool()),
   etcd: () => new EtcdLeaseStore({ endpoints: ['http://127.0.0.1:1'] }),
   consul: () => new ConsulLeaseStore({ addresses: ['http://127.0.0.1:1'] }),
+  nats: () => new NatsLeaseStore({ servers: ['nats://127.0.0.1:1'] }),
   kubernetes: () => new KubernetesLeaseStore(),
   dynamodb: () => new DynamodbLeaseStore(new DynamoDBClient({ region: 'us-east-1' })),
   'azure-blob': () =>

@@ -59,6 +59,13 @@ export const storeKinds: readonly StoreKind[] = [
     settings: (url) => serversIn(url, { hosts: 'addresses', password: 'token' }),
   },
   {
+    schemes: ['nats', 'tls'],
+    leaseClass: '@leasehold/nats',
+    install: ['@leasehold/nats', '@nats-io/transport-node'],
+    example: 'nats://localhost:4222',
+    settings: (url) => serversIn(url, { hosts: 'servers', user: 'user', password: 'password' }, /^\w+/.exec(url)?.[0]),
+  },
+  {
     schemes: ['kubernetes'],
     leaseClass: '@leasehold/kubernetes',
     // A pod needs only the first. Version 2 of the client needs Node 22.
@@ -93,17 +100,17 @@ function withQuery(
 }
 
 /**
- * Returns the settings in `kind://user:password@host:port,host:port?key=value`, under these keys. The servers get `https:`
- * if the scheme ends with an s, for TLS, and `http:` otherwise.
+ * Returns the settings in `kind://user:password@host:port,host:port?key=value`, under these keys. The servers get this
+ * `protocol`; unless given, `https:` if the scheme ends with an s, for TLS, and `http:` otherwise.
  */
 function serversIn(
   url: string,
   keys: { readonly hosts: string; readonly user?: string; readonly password: string },
+  protocol = /^[^:]*s:/.test(url) ? 'https' : 'http',
 ): Readonly<Record<string, unknown>> {
-  const [, scheme = '', login = '', hosts = '', query = ''] =
+  const [, , login = '', hosts = '', query = ''] =
     /^([^:]*):(?:\/\/(?:([^@/?]*)@)?([^/?]*)\/?(?:\?(.*))?)?$/s.exec(url) ?? []
   const [user, password] = login.split(/:(.*)/s)
-  const protocol = scheme.endsWith('s') ? 'https' : 'http'
   return {
     ...(hosts && { [keys.hosts]: hosts.split(',').map((host) => `${protocol}://${host}`) }),
     ...(user && keys.user && { [keys.user]: decoded(user) }),

@@ -44,6 +44,13 @@ describe('the URL of a store', () => {
       '@leasehold/consul',
       { addresses: ['https://agent:8501'], datacenter: 'north' },
     ],
+    [
+      'nats://me:pw@a:4222,b',
+      '@leasehold/nats',
+      { servers: ['nats://a:4222', 'nats://b'], user: 'me', password: 'pw' },
+    ],
+    ['tls://a?creds-file=/c', '@leasehold/nats', { servers: ['tls://a'], 'creds-file': '/c' }],
+    ['nats:', '@leasehold/nats', {}],
     ['kubernetes:jobs?context=prod', '@leasehold/kubernetes', { namespace: 'jobs', context: 'prod' }],
     ['kubernetes:', '@leasehold/kubernetes', {}],
     ['dynamodb:leases?region=eu-west-1', '@leasehold/dynamodb', { table: 'leases', region: 'eu-west-1' }],

@@ -2,9 +2,11 @@ import { tmpdir } from 'node:os'
 import { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
+import { describeNats } from '@leasehold/testing/describe-nats'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
+import { NatsServer } from '@leasehold/testing/nats-server'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { RedisServer } from '@leasehold/testing/redis-server'
 import { afterAll, beforeAll, expect, it, type TestContext } from 'vitest'
@@ -62,6 +64,14 @@ const stores: readonly ServedStore[] = [
       const server = await ConsulServer.start()
       // An expired lease is free after three ttls: ten seconds each, unless a shorter one is allowed.
       return [server, `consul://127.0.0.1:${server.port}?min-ttl=4s`]
+    },
+  },
+  {
+    kind: 'nats',
+    describe: describeNats,
+    serve: async () => {
+      const server = await NatsServer.start()
+      return [server, server.url]
     },
   },
 ]

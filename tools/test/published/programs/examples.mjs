@@ -101,6 +101,15 @@ const examples = {
     const { rebuildOnce } = await load('etcd', 'readme/rebuild-index')
     await rejectsWithoutServer(rebuildOnce([`http://${nowhere}`], async () => 'text'))
   },
+  nats: async () => {
+    const { publishPrices } = await load('nats', 'readme/publish-prices')
+    const closed = {
+      status: async function* () {},
+      isClosed: () => true,
+      request: async () => Promise.reject(Error('closed')),
+    }
+    await rejectsWithoutServer(publishPrices(closed, async () => 'text'))
+  },
   fastify: async () => {
     const { buildServer } = await load('fastify', 'readme/server')
     const work = { writeReport: async () => {}, closeAccount: async (id, token) => ({ id, token: typeof token }) }
