@@ -28,6 +28,7 @@ export class Connection {
   readonly #given: Link | undefined
   readonly #options: ConnectionOptions
   #own: Promise<Link> | undefined
+  #made: Link | undefined
   #isClosed = false
 
   /** `owner`: the class that was given the options, for errors. */
@@ -52,24 +53,35 @@ export class Connection {
     return (await load()).headers()
   }
 
-  /** Ends the connection if it is not the user's own. */
+  /** Ends the connection if it is not the user's own. Does not wait for one that is still being made. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#given?.close()
-    const link = await this.#own?.catch(() => undefined)
-    await link?.client.drain().catch(() => {})
+    this.#own?.then(drained, () => {})
+    if (this.#made !== undefined) await drained(this.#made)
   }
 
   #connected(): Promise<Link> {
     if (this.#own !== undefined) return this.#own
     const connecting = connect(this.#options).then((client) => new Link(client))
     const forget = (): void => {
-      if (this.#own === connecting) this.#own = undefined
+      if (this.#own !== connecting) return
+      this.#own = undefined
+      this.#made = undefined
     }
-    connecting.then(({ client }) => client.closed()).then(forget, forget)
+    connecting
+      .then((link) => {
+        this.#made = link
+        return link.client.closed()
+      })
+      .then(forget, forget)
     this.#own = connecting
     return connecting
   }
+}
+
+async function drained({ client }: Link): Promise<void> {
+  if (!client.isClosed()) await client.drain().catch(() => {})
 }
 
 function isClient(source: NatsClient | ConnectionOptions): source is NatsClient {

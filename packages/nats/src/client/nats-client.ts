@@ -20,8 +20,7 @@ export interface NatsSubscription {
 export interface NatsRequestOptions {
   /** In milliseconds. */
   timeout: number
-  // biome-ignore lint/suspicious/noExplicitAny: the library takes its own class of headers only.
-  headers?: any
+  headers?: NatsHeaders
 }
 
 export interface NatsStatus {
@@ -41,8 +40,7 @@ export interface NatsClient {
   publish(subject: string, payload?: string | Uint8Array): void
   subscribe(
     subject: string,
-    // biome-ignore lint/suspicious/noExplicitAny: the types of messages are those of the library.
-    options?: { callback?: (error: Error | null, message: any) => void },
+    options?: { callback?: (error: Error | null, message: NatsMessage) => void },
   ): NatsSubscription
   isClosed(): boolean
   drain(): Promise<void>
