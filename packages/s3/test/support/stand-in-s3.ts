@@ -43,6 +43,8 @@ export class StandInS3 {
   readonly requests: SeenRequest[] = []
   /** Asked before each request; `undefined`: the service answers. */
   intercept: (request: SeenRequest) => Interception | undefined = () => undefined
+  /** The next write is done, and has the answer of its repetition by the client: its condition is not met any more. */
+  repeatsNextWrite = false
   readonly #server: Server
   readonly #time: () => number
   readonly #pageSize: number
@@ -101,6 +103,11 @@ export class StandInS3 {
     const refusal = refusalOf(request, found)
     if (refusal !== undefined) return fail(response, refusal)
     const isWrite = request.method === 'PUT'
+    if (isWrite && this.repeatsNextWrite) {
+      this.repeatsNextWrite = false
+      this.put(key, body)
+      return fail(response, { status: 412, code: 'PreconditionFailed' })
+    }
     const { etag, lastModified, body: content } = isWrite ? this.put(key, body) : (found as StoredObject)
     response.setHeader('etag', etag)
     if (!isWrite || this.#tellsWrites) response.setHeader('last-modified', new Date(lastModified).toUTCString())
