@@ -13,6 +13,7 @@ import { LocalGuard } from '../../packages/local/src/index.js'
 import { NatsGuard } from '../../packages/nats/src/index.js'
 import { PostgresGuard } from '../../packages/postgres/src/index.js'
 import { RedisGuard } from '../../packages/redis/src/index.js'
+import { S3Guard } from '../../packages/s3/src/index.js'
 import { packages } from '../workspaces.js'
 
 /** A method of a guard, called with the two arguments that all have, and with options as its last argument. */
@@ -140,6 +141,21 @@ const rows: Readonly<Record<string, () => Row>> = {
       methods: {
         transact: (resource, token, options) => guard.transact(resource, token, (object) => ({ ...object }), options),
         write: (resource, token, options) => guard.write(resource, token, { data: {} }, options),
+      },
+    }
+  },
+  s3: () => {
+    const guard = new S3Guard({
+      bucket: 'data',
+      endpoint: url,
+      credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    })
+    return {
+      guard,
+      methods: {
+        transact: (resource, token, options) => guard.transact(resource, token, () => ({}), options),
+        write: (resource, token, options) => guard.write(resource, token, {}, options),
+        delete: (resource, token, options) => guard.delete(resource, token, options),
       },
     }
   },

@@ -13,6 +13,7 @@ import { NatsLeaseStore } from '@leasehold/nats'
 import { PostgresLeaseStore } from '@leasehold/postgres'
 import { RedisLeaseStore } from '@leasehold/redis'
 import { RedisQuorumLeaseStore } from '@leasehold/redis-quorum'
+import { S3LeaseStore } from '@leasehold/s3'
 import { temporaryFolder } from '@leasehold/testing'
 import { Redis } from 'ioredis'
 import { Pool } from 'pg'
@@ -32,6 +33,7 @@ const stores: Record<string, () => LeaseStore> = {
   consul: () => new ConsulLeaseStore({ addresses: ['http://127.0.0.1:1'] }),
   nats: () => new NatsLeaseStore({ servers: ['nats://127.0.0.1:1'] }),
   kubernetes: () => new KubernetesLeaseStore(),
+  s3: () => new S3LeaseStore({ bucket: 'leases', endpoint: 'http://127.0.0.1:1' }),
   dynamodb: () => new DynamodbLeaseStore(new DynamoDBClient({ region: 'us-east-1' })),
   'azure-blob': () =>
     new AzureBlobLeaseStore(

@@ -81,6 +81,13 @@ export const storeKinds: readonly StoreKind[] = [
     settings: (url) => withQuery(url, (account) => ({ account, credential: 'default' })),
   },
   {
+    schemes: ['s3'],
+    leaseClass: '@leasehold/s3',
+    install: ['@leasehold/s3'],
+    example: 's3:BUCKET',
+    settings: (url) => withQuery(url, (bucket) => ({ bucket })),
+  },
+  {
     schemes: ['dynamodb'],
     leaseClass: '@leasehold/dynamodb',
     install: ['@leasehold/dynamodb', '@aws-sdk/client-dynamodb'],

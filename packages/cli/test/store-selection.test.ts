@@ -53,6 +53,11 @@ describe('the URL of a store', () => {
     ['nats:', '@leasehold/nats', {}],
     ['kubernetes:jobs?context=prod', '@leasehold/kubernetes', { namespace: 'jobs', context: 'prod' }],
     ['kubernetes:', '@leasehold/kubernetes', {}],
+    [
+      's3:leases?region=eu-west-1&prefix=jobs/',
+      '@leasehold/s3',
+      { bucket: 'leases', region: 'eu-west-1', prefix: 'jobs/' },
+    ],
     ['dynamodb:leases?region=eu-west-1', '@leasehold/dynamodb', { table: 'leases', region: 'eu-west-1' }],
     [
       'azure-blob:account?container=c',

@@ -1,0 +1,20 @@
+import { describeUnless } from '@leasehold/testing/describe-unless'
+import { expect, it } from 'vitest'
+import { runExample } from '../../../tools/run-example.js'
+import { motoProgram } from '../src/start-moto.js'
+
+const whyNot = motoProgram() === undefined ? 'moto was not found: set MOTO' : undefined
+
+describeUnless(whyNot, 'the failover demo in a bucket', () => {
+  it('ends with every figure as it has to be', { timeout: 120_000 }, () => {
+    const { status, lines, stderr } = runExample('s3')
+    const summary = lines.slice(lines.indexOf('Summary')).join('\n')
+    expect(summary, `${lines.join('\n')}\n${stderr}`).toMatch(
+      /overlap, over [4-9]\d* holdings and [\d,]+ looks .* 0\.000 ms/,
+    )
+    expect(summary).toMatch(/takeovers +3/)
+    expect(summary).toMatch(/late writes refused by the fencing token +1 of 1/)
+    expect(summary).not.toContain('✘')
+    expect(status).toBe(0)
+  })
+})
