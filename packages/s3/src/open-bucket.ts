@@ -5,12 +5,17 @@ import type { S3BucketOptions } from './s3-options.js'
 import { SdkClient } from './sdk-client.js'
 import type { S3Credentials } from './signature.js'
 import { SignedClient } from './signed-client.js'
+import { TagForm } from './tag-form.js'
 
 /** The rules of S3 for names of buckets; other services allow capitals and underscores. */
 const BUCKET = /^[A-Za-z0-9][\w.-]{1,253}[A-Za-z0-9]$/
 
-/** The client of the bucket. Throws a `LeaseConfigurationError` that says which option is missing or wrong. */
+/** The client of the bucket, which knows the form of ETags. Throws a `LeaseConfigurationError` that says which option is missing or wrong. */
 export function openBucket(options: S3BucketOptions): BucketClient {
+  return new TagForm(clientOf(options))
+}
+
+function clientOf(options: S3BucketOptions): BucketClient {
   const { bucket, client, credentials } = options
   if (typeof bucket !== 'string' || !BUCKET.test(bucket)) {
     throw misconfigured(`bucket must be the name of a bucket, such as my-leases, not ${shown(bucket)}`)

@@ -131,6 +131,38 @@ describe('a conditional write', () => {
   })
 })
 
+describe('a service that knows ETags without quotes only, as the gateway of Ceph', () => {
+  it('is fit: the form is learnt in the check, and used from then on', async (test) => {
+    const ceph = await StandInS3.start({ wantsBareTags: true })
+    test.onTestFinished(() => ceph.stop())
+    const bucket = { bucket: 'leases', endpoint: ceph.url, credentials }
+    const store = new S3LeaseStore(bucket)
+    for (const { result } of await store.probe(never)) expect(result).toBe('ok')
+    const grant = await granted(store, 'job')
+    ceph.requests.length = 0
+    for (let count = 0; count < 3; count += 1) expect(await store.renew(grant, never)).toEqual({ renewed: true })
+    expect(ceph.requests).toHaveLength(3)
+    const guard = new S3Guard(bucket)
+    await guard.write('report', 2n, { a: 1 })
+    await guard.write('report', 2n, { a: 2 })
+    await expect(guard.write('report', 1n, { a: 3 })).rejects.toMatchObject({ code: 'lost' })
+  })
+
+  it('is not taken for one after a lost race, or after several', async () => {
+    const [one, other] = [open(), open()]
+    const grant = await granted(one, 'job')
+    for (let count = 0; count < 3; count += 1) {
+      await other.break?.('job', { period: 0 }, never)
+      await one.renew(grant, never)
+      await granted(other, 'job', { owner: `${count}` })
+    }
+    server.requests.length = 0
+    await one.acquire(claimOf('other'), never)
+    const sent = server.requests.map(({ headers }) => headers['if-match']).filter((tag) => tag !== undefined)
+    expect(sent).toEqual([expect.stringMatching(/^"\w+"$/)])
+  })
+})
+
 describe('an object of another program', () => {
   const key = new LeaseKeys('leases/').of('job')
 

@@ -34,6 +34,8 @@ export interface StandInOptions {
   readonly pageSize?: number
   /** Whether an answer to a write has the time of the write. That of AWS has not. */
   readonly tellsWrites?: boolean
+  /** Whether `If-Match` has to be without quotes, as for Ceph's gateway. */
+  readonly wantsBareTags?: boolean
 }
 
 /** The part of S3 that leases use, in this process, with the bucket `leases`. It keeps all conditions, and can fail. */
@@ -49,12 +51,17 @@ export class StandInS3 {
   readonly #time: () => number
   readonly #pageSize: number
   readonly #tellsWrites: boolean
+  readonly #wantsBareTags: boolean
 
-  private constructor(server: Server, { time = wallTime, pageSize = 1_000, tellsWrites = false }: StandInOptions) {
+  private constructor(
+    server: Server,
+    { time = wallTime, pageSize = 1_000, tellsWrites = false, wantsBareTags = false }: StandInOptions,
+  ) {
     this.#server = server
     this.#time = time
     this.#pageSize = pageSize
     this.#tellsWrites = tellsWrites
+    this.#wantsBareTags = wantsBareTags
     this.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     server.on('request', (request, response) => void this.#serve(request, response))
   }
@@ -100,7 +107,7 @@ export class StandInS3 {
     if (bucket !== 'leases') return fail(response, { status: 404, code: 'NoSuchBucket' })
     if (key === '') return void response.end(this.#page(url.searchParams))
     const found = this.objects.get(key)
-    const refusal = refusalOf(request, found)
+    const refusal = refusalOf(request, found, this.#wantsBareTags)
     if (refusal !== undefined) return fail(response, refusal)
     const isWrite = request.method === 'PUT'
     if (isWrite && this.repeatsNextWrite) {
@@ -127,11 +134,17 @@ export class StandInS3 {
   }
 }
 
-function refusalOf({ method, headers }: IncomingMessage, found: StoredObject | undefined): Interception | undefined {
+function refusalOf(
+  { method, headers }: IncomingMessage,
+  found: StoredObject | undefined,
+  isBare: boolean,
+): Interception | undefined {
   if (method === 'GET') return found === undefined ? { status: 404, code: 'NoSuchKey' } : undefined
   const { 'if-match': etag, 'if-none-match': none } = headers
   if (etag !== undefined && found === undefined) return { status: 404, code: 'NoSuchKey' }
-  const isMet = (etag === undefined || etag === found?.etag) && (none === undefined || found === undefined)
+  const isMet =
+    (etag === undefined || etag === (isBare ? found?.etag.replaceAll('"', '') : found?.etag)) &&
+    (none === undefined || found === undefined)
   return isMet ? undefined : { status: 412, code: 'PreconditionFailed' }
 }
 
