@@ -206,9 +206,10 @@ describeMysql('the guard', (kind) => {
       expect(await waiting).toBe(true)
     })
 
-    it('outlives the rollback to a savepoint', async () => {
+    it('in the outermost transaction, outlives the rollback to a savepoint', async () => {
       const grant = await granted(store)
       const tx = await begun()
+      await underLease(tx, grant)
       await tx.query('savepoint nested')
       await underLease(tx, grant)
       await tx.query('rollback to savepoint nested')

@@ -1,19 +1,19 @@
 import { misconfigured } from '../mysql-options.js'
 import { bytesLiteral, columnName, textLiteral } from '../sql-text.js'
 import type { SqlNames } from '../table-names.js'
+import { HELD } from './operations.js'
 
 /** The longest text that the column of resources takes, in bytes. */
 export const LONGEST_RESOURCE = 1_024
 
 /**
- * One row with 1 if the lease is held under the token by now. It locks the index entry of the grant, and no row: a new grant
- * changes that entry, and has to wait; a renewal or a release does not. The subqueries lock nothing.
+ * One row if the lease is held under the token by now. It locks the index entry of the grant, and no row: a new grant changes
+ * that entry, and has to wait; a renewal or a release does not. The inner query locks nothing, and its limit keeps it one of
+ * its own. Where it finds no lease, nothing is locked: not the place in the index either, where first grants of other names go.
  */
 export function guardStatement({ leases }: SqlNames, name: string, token: bigint): string {
-  const now = "timestampdiff(microsecond, timestamp'1970-01-01 00:00:00', utc_timestamp(6))"
-  const held = `(select s.state = 'leased' and s.locked_until > ${now} from ${leases} s where s.name = ${bytesLiteral(name)} and s.fencing_token = ${token})`
-  const grant = `(select s.grant_id from ${leases} s where s.name = ${bytesLiteral(name)} and s.fencing_token = ${token})`
-  return `select concat(${held}) as answer from ${leases} l force index (lease_grant) where l.name = ${bytesLiteral(name)} and l.grant_id = ${grant} lock in share mode`
+  const held = `(select s.granted_at, s.name, s.grant_id from ${leases} s where s.name = ${bytesLiteral(name)} and s.fencing_token = ${token} and s.${HELD} limit 1)`
+  return `select '1' as answer from ${held} h straight_join ${leases} l force index (lease_grant) on l.granted_at = h.granted_at and l.name = h.name and l.grant_id = h.grant_id lock in share mode`
 }
 
 /** Keeps the larger token, and locks its row; then reads it, as it is by now. */

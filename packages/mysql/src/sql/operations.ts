@@ -8,7 +8,7 @@ const NOW = "timestampdiff(microsecond, timestamp'1970-01-01 00:00:00', utc_time
 const ENDLESS = '9223372036854775807'
 
 /** The state that a locked row of a holder has. */
-const HELD = `state = 'leased' and locked_until > ${NOW}`
+export const HELD = `state = 'leased' and locked_until > ${NOW}`
 
 /** Finds the row without the index that a guard has locked. */
 const BY_ROW = 'force index (primary)'
@@ -62,7 +62,7 @@ export class Operations {
     const unlocked =
       tries === undefined
         ? '1'
-        : `if(l.name is null or ${isTried}, 1, (select count(*) from ${leases} g force index (lease_grant) where g.name = l.name and g.grant_id = l.grant_id for update skip locked))`
+        : `if(l.name is null or ${isTried}, 1, (select count(*) from ${leases} g force index (lease_grant) where g.granted_at = l.granted_at and g.name = l.name and g.grant_id = l.grant_id for update skip locked))`
     return `${this.#select('n.name', unlocked)} from (select ${bytesLiteral(name)} as name) n left join ${leases} l on l.name = n.name`
   }
 

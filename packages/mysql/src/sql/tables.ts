@@ -6,8 +6,9 @@ import type { SqlNames } from '../table-names.js'
  * Names are bytes: MySQL compares texts of most collations without their trailing spaces. Times are microseconds since 1970 by
  * the clock of the server, so that no time zone and no `sql_mode` changes them.
  *
- * The guard locks an entry of the index `…_grant`, and not the row: InnoDB locks no row for a shared lock that the index can
- * answer. Renewals and releases change no column of that index, and pass. A new grant changes the grant id, and does not.
+ * The guard locks an entry of the index `lease_grant`, and not the row: InnoDB locks no row for a shared lock that the index can
+ * answer. Renewals and releases change no column of that index, and pass. A new grant changes the grant id, and does not. The
+ * index is in the order of time, because MariaDB locks the gap before the entry as well: new entries come after all others.
  */
 const leases = (names: SqlNames) => `create table if not exists ${names.leases} (
   name varbinary(1024) not null,
@@ -25,7 +26,7 @@ const leases = (names: SqlNames) => `create table if not exists ${names.leases} 
   previous text character set utf8mb4 collate utf8mb4_bin comment 'the metadata that the last holder left',
   previous_reason mediumtext character set utf8mb4 collate utf8mb4_bin,
   primary key (name),
-  unique key lease_grant (name, grant_id)
+  unique key lease_grant (granted_at, name, grant_id)
 ) engine = InnoDB row_format = dynamic`
 
 /** The waiters of a name, first come, first served. */
