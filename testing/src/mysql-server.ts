@@ -76,7 +76,9 @@ export class MysqlServer {
     const dir = mkdtempSync(join(tmpdir(), 'leasehold-mysql-'))
     await run('cp', ['-a', source, join(dir, 'data')])
     const port = await freePort()
-    const server = new MysqlServer(kind, port, dir, { ...SETTINGS, ...SETTINGS_OF[kind], ...settings })
+    const { 'skip-log-bin': _, ...others } = SETTINGS_OF[kind]
+    const usual = 'log-bin' in settings ? others : SETTINGS_OF[kind]
+    const server = new MysqlServer(kind, port, dir, { ...SETTINGS, ...usual, ...settings })
     try {
       await server.#run()
       await server.query(`create database if not exists ${DATABASE}`)

@@ -9,6 +9,7 @@ import { DynamodbLeaseStore } from '@leasehold/dynamodb'
 import { EtcdLeaseStore } from '@leasehold/etcd'
 import { KubernetesLeaseStore } from '@leasehold/kubernetes'
 import { LocalLeaseStore } from '@leasehold/local'
+import { MysqlLeaseStore } from '@leasehold/mysql'
 import { NatsLeaseStore } from '@leasehold/nats'
 import { PostgresLeaseStore } from '@leasehold/postgres'
 import { RedisLeaseStore } from '@leasehold/redis'
@@ -16,6 +17,7 @@ import { RedisQuorumLeaseStore } from '@leasehold/redis-quorum'
 import { S3LeaseStore } from '@leasehold/s3'
 import { temporaryFolder } from '@leasehold/testing'
 import { Redis } from 'ioredis'
+import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
 import { expect, it } from 'vitest'
 import { packages, root } from '../workspaces.js'
@@ -29,6 +31,7 @@ const stores: Record<string, () => LeaseStore> = {
   redis: () => new RedisLeaseStore(redis()),
   'redis-quorum': () => new RedisQuorumLeaseStore([redis(), redis(), redis()]),
   postgres: () => new PostgresLeaseStore(new Pool()),
+  mysql: () => new MysqlLeaseStore(createPool({ host: '127.0.0.1', port: 1 })),
   etcd: () => new EtcdLeaseStore({ endpoints: ['http://127.0.0.1:1'] }),
   consul: () => new ConsulLeaseStore({ addresses: ['http://127.0.0.1:1'] }),
   nats: () => new NatsLeaseStore({ servers: ['nats://127.0.0.1:1'] }),

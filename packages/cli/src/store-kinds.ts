@@ -45,6 +45,13 @@ export const storeKinds: readonly StoreKind[] = [
     settings: (url) => ({ url }),
   },
   {
+    schemes: ['mysql', 'mariadb', 'mysqls'],
+    leaseClass: '@leasehold/mysql',
+    install: ['@leasehold/mysql', 'mysql2'],
+    example: 'mysql://localhost/app',
+    settings: (url) => ({ url }),
+  },
+  {
     schemes: ['etcd', 'etcds'],
     leaseClass: '@leasehold/etcd',
     install: ['@leasehold/etcd'],

@@ -31,6 +31,8 @@ describe('the URL of a store', () => {
     ['rediss://db', '@leasehold/redis', { url: 'rediss://db' }],
     ['postgres://me@db/app?sslmode=require', '@leasehold/postgres', { url: 'postgres://me@db/app?sslmode=require' }],
     ['postgresql://db/app', '@leasehold/postgres', { url: 'postgresql://db/app' }],
+    ['mysql://me@db/app', '@leasehold/mysql', { url: 'mysql://me@db/app' }],
+    ['mariadb://db/app', '@leasehold/mysql', { url: 'mariadb://db/app' }],
     ['etcd://a:2379,b:2379', '@leasehold/etcd', { endpoints: ['http://a:2379', 'http://b:2379'] }],
     [
       'etcds://me:p%40w@a:2379/?prefix=x/&ca-file=/ca.pem',
