@@ -10,6 +10,7 @@ import { DynamodbGuard } from '../../packages/dynamodb/src/index.js'
 import { EtcdClient, EtcdGuard } from '../../packages/etcd/src/index.js'
 import { KubernetesGuard } from '../../packages/kubernetes/src/index.js'
 import { LocalGuard } from '../../packages/local/src/index.js'
+import { MysqlGuard } from '../../packages/mysql/src/index.js'
 import { NatsGuard } from '../../packages/nats/src/index.js'
 import { PostgresGuard } from '../../packages/postgres/src/index.js'
 import { RedisGuard } from '../../packages/redis/src/index.js'
@@ -82,6 +83,19 @@ const rows: Readonly<Record<string, () => Row>> = {
   },
   postgres: () => {
     const guard = new PostgresGuard()
+    const tx = () => never
+    return {
+      guard,
+      methods: {
+        transact: (resource, token, options) => guard.transact(resource, token, tx, options),
+        transactRows: (resource, token, options) =>
+          guard.transactRows(resource, token, tx, isPlain(options) ? { where: { id: 1 }, ...options } : options),
+        transactUnderLease: (resource, token, options) => guard.transactUnderLease(resource, token, tx, options),
+      },
+    }
+  },
+  mysql: () => {
+    const guard = new MysqlGuard()
     const tx = () => never
     return {
       guard,

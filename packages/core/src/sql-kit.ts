@@ -2,7 +2,7 @@
 export { breakLimit, toMilliseconds } from './sql-kit/durations.js'
 export { firstCause, lostUnderLease, underLease } from './sql-kit/guard-rules.js'
 export { type Migration, type MigrationRules, namedMigration, runMigrations } from './sql-kit/migrations.js'
-export { poolSizeOf, SQL_POOL_SIZE, SQL_POOL_TIMEOUT } from './sql-kit/own-pool.js'
+export { poolSizeOf, SQL_POOL_TIMEOUT } from './sql-kit/own-pool.js'
 export { pagesOf } from './sql-kit/pages.js'
 export { withBreakReason } from './sql-kit/records.js'
 export { SpareConnections } from './sql-kit/spare-connections.js'

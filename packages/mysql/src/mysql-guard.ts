@@ -94,7 +94,7 @@ export class MysqlGuard implements FencingGuard {
     transaction: Transaction,
     options: GuardOptions = {},
   ): Promise<void> {
-    const fence = underLease('mysql', name, fencingToken, options)
+    const fence = underLease('mysql', fencingToken, (token) => new Fence('mysql', name, token, options))
     const statement = guardStatement(this.#names, name, fence.token)
     await this.#inTransaction(transaction, fence, `the guard of lease '${name}'`, async () => {
       if ((await readIn(transaction, statement)) !== '1') throw lostUnderLease('mysql', fence)

@@ -222,6 +222,22 @@ describeMysql('a store', (kind) => {
     tx.release()
   })
 
+  it('of many claims at the same time, one is granted, again and again', async () => {
+    const stores = Array.from({ length: 10 }, () => new MysqlLeaseStore(pool))
+    const name = randomUUID()
+    let last = 0n
+    for (let round = 0; round < 10; round += 1) {
+      const outcomes = await Promise.all(stores.map((store) => store.acquire(claimOf({ name }), never)))
+      const [grant, ...others] = outcomes.flatMap((outcome) => (outcome.granted ? [outcome.grant] : []))
+      expect(others).toEqual([])
+      if (grant === undefined) continue
+      expect(grant.fencingToken).toBeGreaterThan(last)
+      last = grant.fencingToken
+      expect(await new MysqlLeaseStore(pool).release(grant, never)).toEqual({ released: true })
+    }
+    expect(last).toBeGreaterThan(0n)
+  })
+
   it('fencing tokens grow after the row was deleted, and when the clock was behind the last token', async () => {
     const store = new MysqlLeaseStore(pool)
     const request = claimOf({ name: 'deleted' })

@@ -86,17 +86,20 @@ describeMysql('the examples of the documents', (kind) => {
     },
   }
 
-  it.each(Object.entries(ways))('writes under the guard by %s, and nothing after the lease was broken', async (name, pay) => {
-    const store = new MysqlLeaseStore(pool)
-    const lease = createLease(store, `close-month by ${name}`)
-    expect(await lease.acquire()).toBe(true)
-    const balance = async () => (await server.query('select balance from accounts'))[0]?.balance as number
-    const before = await balance()
-    await pay(lease)
-    expect(await balance()).toBe(before - 5)
-    await server.query("update leasehold_leases set locked_until = 0, state = 'broken'")
-    await expect(pay(lease)).rejects.toBeInstanceOf(LeaseLostError)
-    expect(await balance()).toBe(before - 5)
-    await store.close()
-  })
+  it.each(Object.entries(ways))(
+    'writes under the guard by %s, and nothing after the lease was broken',
+    async (name, pay) => {
+      const store = new MysqlLeaseStore(pool)
+      const lease = createLease(store, `close-month by ${name}`)
+      expect(await lease.acquire()).toBe(true)
+      const balance = async () => (await server.query('select balance from accounts'))[0]?.balance as number
+      const before = await balance()
+      await pay(lease)
+      expect(await balance()).toBe(before - 5)
+      await server.query("update leasehold_leases set locked_until = 0, state = 'broken'")
+      await expect(pay(lease)).rejects.toBeInstanceOf(LeaseLostError)
+      expect(await balance()).toBe(before - 5)
+      await store.close()
+    },
+  )
 })

@@ -103,7 +103,8 @@ export class PostgresGuard implements FencingGuard {
     transaction: Transaction,
     options: UnderLeaseOptions = {},
   ): Promise<void> {
-    const fence = underLease('postgres', name, fencingToken, options, ['idleLimit'])
+    const open = (token: bigint | string) => new Fence('postgres', name, token, options, ['idleLimit'])
+    const fence = underLease('postgres', fencingToken, open)
     const { idleLimit = null } = options
     if (idleLimit !== null && !(Number.isInteger(idleLimit) && idleLimit > 0)) {
       throw misconfigured(`idleLimit must be a whole number of milliseconds, not ${idleLimit}`)

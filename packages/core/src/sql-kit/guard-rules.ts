@@ -1,21 +1,19 @@
 import { LeaseLostError } from '../errors/lease-lost-error.js'
-import { Fence, type GuardOptions } from '../store-kit/fence.js'
+import type { Fence } from '../store-kit/fence.js'
 
 /**
- * The arguments of a guard that needs the lease itself, checked. Throws a `LeaseLostError` without a token, which a lease that
- * is not held has not.
+ * The fence of a guard that needs the lease itself. Throws a `LeaseLostError` without a token, which a lease that is not held has
+ * not; first what `open` throws for other arguments that are wrong.
  */
 export function underLease(
   store: string,
-  name: string,
   fencingToken: bigint | string | undefined,
-  options: GuardOptions,
-  optionNames: readonly string[] = [],
+  open: (token: bigint | string) => Fence,
 ): Fence {
-  const fence = new Fence(store, name, fencingToken ?? 0n, options, optionNames)
+  const fence = open(fencingToken ?? 0n)
   if (fencingToken !== undefined) return fence
-  const message = `the lease '${name}' is not held: acquire it before the transaction`
-  throw new LeaseLostError(message, { leaseName: name, store, reason: 'expired' })
+  const message = `the lease '${fence.resource}' is not held: acquire it before the transaction`
+  throw new LeaseLostError(message, { leaseName: fence.resource, store, reason: 'expired' })
 }
 
 /** The error of a guard that found another grant, or none. */

@@ -1,15 +1,16 @@
 import type { LeaseConfigurationError } from '../errors/lease-configuration-error.js'
 
-type Misconfigured = (message: string, cause?: unknown) => LeaseConfigurationError
-
 /** How long a connection may take to open, in milliseconds: a silent server must not use up the pool. */
 export const SQL_POOL_TIMEOUT = 10_000
 
 /** How many connections a store opens for its operations, unless its configuration says otherwise. */
-export const SQL_POOL_SIZE = 4
+const SQL_POOL_SIZE = 4
 
 /** The option `pool-size`, checked. */
-export function poolSizeOf(misconfigured: Misconfigured, poolSize = SQL_POOL_SIZE): number {
+export function poolSizeOf(
+  misconfigured: (message: string) => LeaseConfigurationError,
+  poolSize = SQL_POOL_SIZE,
+): number {
   if (Number.isInteger(poolSize) && poolSize >= 1) return poolSize
   throw misconfigured(`pool-size must be 1 or more, not ${poolSize}`)
 }
