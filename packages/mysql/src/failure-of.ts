@@ -40,6 +40,19 @@ export function errorNumberOf(error: unknown): number | undefined {
   return typeof errno === 'number' && errno > 0 && errno < 10_000 && typeof sqlState === 'string' ? errno : undefined
 }
 
+/** The number in an error of Prisma, which has that of the server within its `meta`. */
+export function prismaNumberOf(error: unknown): number | undefined {
+  const { meta, cause } = error as { readonly meta?: PrismaMeta; readonly cause?: { readonly originalCode?: unknown } }
+  const code = meta?.driverAdapterError?.cause?.originalCode ?? cause?.originalCode ?? meta?.code
+  return typeof code === 'string' && /^\d+$/.test(code) ? Number(code) : undefined
+}
+
+interface PrismaMeta {
+  /** Without a driver adapter. */
+  readonly code?: unknown
+  readonly driverAdapterError?: { readonly cause?: { readonly originalCode?: unknown } }
+}
+
 export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(errorNumberOf(error))
 }

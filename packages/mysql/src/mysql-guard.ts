@@ -2,7 +2,7 @@ import { firstCause, lostUnderLease, underLease } from '@leasehold/core/sql-kit'
 import { Fence, type FencingGuard, type GuardOptions } from '@leasehold/core/store'
 import { AbortListeners, checkOptionNames, untilAborted } from '@leasehold/core/store-kit'
 import { readIn, runIn, type Transaction } from './client/transaction.js'
-import { errorNumberOf, failureOf, NO_SAVEPOINT, NO_TABLE, NOT_PREPARABLE } from './failure-of.js'
+import { errorNumberOf, failureOf, NO_SAVEPOINT, NO_TABLE, NOT_PREPARABLE, prismaNumberOf } from './failure-of.js'
 import { misconfigured } from './mysql-options.js'
 import { fenceStatements, guardStatement, LONGEST_RESOURCE, rowsStatements } from './sql/guard.js'
 import { SqlNames, type TableNames } from './table-names.js'
@@ -146,6 +146,6 @@ async function isRun(transaction: Transaction, sql: string): Promise<boolean> {
 }
 
 function refusalOf(cause: Error): number | undefined {
-  const number = errorNumberOf(cause)
+  const number = errorNumberOf(cause) ?? prismaNumberOf(cause)
   return number === NO_SAVEPOINT || number === NOT_PREPARABLE ? number : undefined
 }

@@ -21,7 +21,7 @@ describeMysql('the guard', (kind) => {
   let store: MysqlLeaseStore
 
   beforeAll(async () => {
-    server = await MysqlServer.start(kind)
+    server = await MysqlServer.start(kind, { settings: { 'innodb-lock-wait-timeout': 10 } })
     pool = poolTo(server, { connectionLimit: 40 })
     await migrate(pool)
     store = new MysqlLeaseStore(pool)
@@ -227,6 +227,25 @@ describeMysql('the guard', (kind) => {
       for (const wrong of [pool, undefined, {}, 'tx']) {
         await expect(underLease(wrong as unknown as Transaction, grant)).rejects.toThrow('this is no transaction')
       }
+    })
+
+    it('accepts a function that prepares each statement, as Prisma does, also with the errors of Prisma', async () => {
+      const grant = await granted(store)
+      const tx = await begun()
+      const wrapped = (error: { errno: number; message: string }) => {
+        const cause = { originalCode: String(error.errno), originalMessage: error.message }
+        return Object.assign(new Error(error.message), { code: 'P2010', meta: { driverAdapterError: { cause } } })
+      }
+      const prepared = async (sql: string) => {
+        const [rows] = await tx.execute(sql).catch((error) => Promise.reject(wrapped(error)))
+        return Array.isArray(rows) ? rows : []
+      }
+      await guard.transactUnderLease(grant.name, grant.fencingToken, prepared)
+      await guard.transact('prepared', 7n, prepared)
+      await expect(guard.transact('prepared', 6n, prepared)).rejects.toThrow(LeaseLostError)
+      await store.release(grant, never)
+      expect(await claim(grant.name)).toMatchObject({ granted: false })
+      await ended(tx, 'rollback')
     })
 
     it('accepts a transaction of mariadb', async () => {
