@@ -178,10 +178,11 @@ export class ObservedModel implements StoreModel {
   /** For how long the client has seen this version. */
   #see(draft: Draft, version: number): number {
     const { seenVersion, seenSince } = draft.cas
-    const seen = seenVersion === 0 ? undefined : { version: seenVersion, since: seenSince }
-    const next = observe(seen, version, 0)
+    // This store has no time of its own: since when a version can be at the earliest is not limited.
+    const seen = { version: seenVersion, after: Number.NEGATIVE_INFINITY, since: seenSince, seenAt: 0 }
+    const next = observe(seenVersion === 0 ? undefined : seen, version, 0)
     draft.cas = { ...draft.cas, seenVersion: next.version, seenSince: next.since }
-    return next === seen ? -next.since : 0
+    return 0 - next.since
   }
 
   #recordOf({ owner, grantId, token }: Entry): CasRecord {
