@@ -69,6 +69,17 @@ describe('an exploration with clocks that are wronger than a lease allows', () =
 
   it('prints the shortest schedule that leads there', () => {
     const { schedule } = explore({ ...wrong, clients: 1 })
-    expect(schedule).toMatchInlineSnapshot()
+    expect(schedule).toMatchInlineSnapshot(`
+      "server-timed, 1 clients; ttl 2, validity 1, heartbeat every 1, operation timeout 1; no step is due
+
+      time  store                             client 0
+         0                                    acquire, waiting; sends: acquire 0.1
+         0  0: acquire 0.1 -> granted 0.1 (token 1)
+         0                                    gets: granted 0.1 (token 1) => holds
+         1  -- a unit passes, but not on the clock of client 0
+         2  -- a unit passes, but not on the clock of client 0
+
+      validity-outlives-grant: client 0 holds 0.1, which is not in force"
+    `)
   })
 })
