@@ -17,7 +17,10 @@ const options = {
   crashes: { type: 'boolean' },
   queue: { type: 'boolean' },
   cleanup: { type: 'boolean' },
+  remembers: { type: 'boolean' },
   deletions: { type: 'boolean' },
+  /** After how many units a clock can be wrong again; 0 and the like break what a lease assumes. */
+  steady: { type: 'string' },
   /** Stops after so many states, or minutes. */
   states: { type: 'string' },
   minutes: { type: 'string' },
@@ -28,7 +31,8 @@ const options = {
 } as const
 
 const { values } = parseArgs({ options, allowNegative: true })
-const { store, drift, users, duplicates, failures, crashes, queue, cleanup, deletions, progress, full } = values
+const { store, drift, users, duplicates, failures, crashes, queue, cleanup, remembers, deletions, progress, full } =
+  values
 const minutes = wholeNumber('minutes')
 const bounds = {
   store,
@@ -43,7 +47,9 @@ const bounds = {
   crashes,
   queue,
   cleanup,
+  remembers,
   deletions,
+  steady: values.steady === undefined ? undefined : Number(values.steady),
 }
 const search = {
   mostStates: wholeNumber('states'),

@@ -16,10 +16,14 @@ const exploration = explore(JSON.parse(bounds) as Partial<Bounds>, {
   },
 })
 const { states, steps, depth, duration, isComplete, bytes, found, schedule } = exploration
+const { user, system } = process.cpuUsage()
+/** Processor time, in milliseconds: others may use the machine. */
+const used = (user + system) / 1_000
 console.log(JSON.stringify(exploration.bounds))
 console.log(
   `${states} states, ${steps} steps, ${depth} steps deep, ${isComplete ? 'all within the bounds' : 'not all within the bounds'}; ` +
-    `${seconds(duration)} s, ${Math.round(states / (duration / 1_000))} states a second, ${Math.round(bytes / 1e6)} MB for states`,
+    `${seconds(duration)} s, ${seconds(used)} s of processor time, ${Math.round(states / (used / 1_000))} states in a second of it, ` +
+    `${Math.round(bytes / 1e6)} MB for states`,
 )
 if (schedule === undefined) console.log('no rule is broken')
 else console.log(`\n${schedule}`)

@@ -29,6 +29,11 @@ export interface Bounds {
   readonly queue: boolean
   /** Whether clients free, in the background and at any time, what they may have left. Server-timed stores only. */
   readonly cleanup: boolean
+  /**
+   * Whether states differ by versions that a client has seen and cannot see again. It makes no difference to a store that
+   * compares versions. Observed stores only.
+   */
+  readonly remembers: boolean
   /** Whether an operator can delete the record of a free name. Server-timed stores only. */
   readonly deletions: boolean
 }
@@ -47,5 +52,6 @@ export const defaultBounds: Bounds = {
   users: ['waiting'],
   queue: false,
   cleanup: false,
+  remembers: false,
   deletions: false,
 }

@@ -51,7 +51,7 @@ export class ClientStep {
       this.#break('uncaught-error', index, String(error))
     }
     if (this.#isFull) return undefined
-    draft.engine = onGrid(draft.engine, 0, this.#grid)
+    if (draft.engine !== client.engine) draft.engine = onGrid(draft.engine, 0, this.#grid)
     this.#checkSettled(index, draft)
     if (isRevived(client, draft)) this.#break('revived', index, 'its validity had ended')
     return draft

@@ -77,10 +77,12 @@ export class ObservedModel implements StoreModel {
     }
     if (version !== entry.version)
       return { server, answer: { kind: CONFLICT, op, grantId: '', token: 0, version: 0, detail: 0 } }
-    const next = { version: version + 1, owner: detail === 2 ? ownerOf(index) : '', grantId, token }
-    const isNew = grantId !== entry.grantId
+    const isOwned = detail === 2
+    // Frees the grant of another only in a store with a bug.
+    const id = grantId === FOREIGN ? entry.grantId : grantId
+    const next = { version: version + 1, owner: isOwned ? ownerOf(index) : '', grantId: id, token }
     let broken: BrokenRule | undefined
-    if (isNew ? token <= largest : token < entry.token) {
+    if (isOwned && (id === entry.grantId ? token < entry.token : token <= largest)) {
       broken = { rule: 'fencing-token', message: `client ${index} was granted ${token} after ${largest}` }
     }
     const answer = { kind: WRITTEN, op, grantId: '', token: 0, version: next.version, detail: 0 }

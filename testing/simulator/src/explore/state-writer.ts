@@ -91,6 +91,7 @@ export class StateWriter {
         add(tokens, cas.written.token)
         add(versions, cas.written.version)
       }
+      if (this.#bounds.remembers && cas.seenVersion !== 0) add(versions, cas.seenVersion)
       const { operation } = cas
       if (operation === undefined) continue
       if (operation.token !== 0) add(tokens, operation.token)
@@ -250,7 +251,7 @@ export class StateWriter {
   #writeCas(client: Client, index: number, server: Server): void {
     const { cas } = client
     const { seenVersion, seenSince, written, operation } = cas
-    const isSeen = hasSeen(client, server)
+    const isSeen = cas.seenVersion !== 0 && (this.#bounds.remembers || hasSeen(client, server))
     this.#version(isSeen ? seenVersion : 0)
     if (isSeen) this.#time(seenSince)
     const isUsed = usesWritten(client)
