@@ -113,7 +113,9 @@ export class ConsulLeaseStore implements LeaseStore {
     }
     // Consul keeps a session for twice its ttl, and then the name for the lock-delay, which is a ttl unless given.
     const frees = { ttls: 2.2 + (lockDelay === undefined ? 1 : lockDelay / minTtl), extra: 0 }
-    this.limits = { minTtl, maxTtl: DAY, infinite: false, ordered: false, observed: true, frees }
+    // Consul ends the session of a dead holder. Only with a ttl beyond its lock-delay have challengers to observe the rest.
+    const looks = { needed: 1, extra: 0 } as const
+    this.limits = { minTtl, maxTtl: DAY, infinite: false, ordered: false, observed: true, frees, looks }
     this.#checks = new StoreChecks(this.kind, this.limits)
     this.#clock = clock
     this.#client = new ConsulClient(options)
