@@ -1,6 +1,6 @@
 import { createLease, MemoryLeaseStore } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
-import { casSubject } from '@leasehold/testing/cas-subject'
+import { casSubject, markedCasSubject, timedCasSubject } from '@leasehold/testing/cas-subject'
 import { memorySubject } from '@leasehold/testing/memory-subject'
 import { type StoreSubject, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
@@ -54,6 +54,14 @@ describe('after a process that has crashed with the lease, a process that lives 
 
   it('acquires it where the store judges by a clock of its own', async () => {
     expect(await tries(memorySubject)).toEqual(Array(10).fill(true))
+  })
+
+  it('acquires it where the store times its writes, if two seconds more than the ttl are over', async () => {
+    expect(await tries(timedCasSubject)).toEqual([false, ...Array(9).fill(true)])
+  })
+
+  it('acquires it where the store keeps marks, when a challenger has looked more than a ttl before', async () => {
+    expect(await tries(markedCasSubject)).toEqual([false, false, ...Array(8).fill(true)])
   })
 
   it('never acquires it where each challenger has to observe the record for a ttl', async () => {
