@@ -1,5 +1,8 @@
+import { importOptional } from '@leasehold/core/store-kit'
 import type { RedisClient } from './client/redis-client.js'
-import { checkOptions, misconfigured, type RedisOptions } from './redis-options.js'
+import { checkOptions, type RedisOptions } from './redis-options.js'
+
+const ioredis = { name: 'ioredis', neededBy: 'a configuration of @leasehold/redis', store: 'redis' }
 
 /**
  * The client that a configuration describes. It does not connect: the store duplicates it. Loads ioredis. Throws a
@@ -7,9 +10,6 @@ import { checkOptions, misconfigured, type RedisOptions } from './redis-options.
  */
 export async function configuredClient(options: Partial<RedisOptions>): Promise<RedisClient> {
   checkOptions(options)
-  const { openClient } = await import('./open-client.js').catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code !== 'ERR_MODULE_NOT_FOUND') throw cause
-    throw misconfigured('a configuration of @leasehold/redis needs ioredis: npm install ioredis', cause)
-  })
+  const { openClient } = await importOptional(ioredis, () => import('./open-client.js'))
   return openClient(options)
 }

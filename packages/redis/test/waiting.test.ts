@@ -4,10 +4,11 @@ import type { RedisLeaseStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import type { RedisServer } from '@leasehold/testing/redis-server'
+import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
 import { startChild } from './support/child.js'
 import { scriptCalls } from './support/command-count.js'
-import { libraries } from './support/libraries.js'
+import { differingClusterLibraries, differingLibraries } from './support/libraries.js'
 import { lineLength, untilInLine } from './support/line.js'
 import { claimOf, granted, never, type Player, Scene } from './support/scene.js'
 
@@ -22,7 +23,7 @@ const AT_ONCE = 10_000
 /** One store of each library, in turn. */
 function stores(scene: Scene, server: RedisServer, count: number): RedisLeaseStore[] {
   return Array.from({ length: count }, (_, place) => {
-    const library = libraries[place % libraries.length]
+    const library = differingClusterLibraries[place % differingClusterLibraries.length]
     if (library === undefined) throw new Error('no library')
     return scene.store(library.server(server))
   })
@@ -225,8 +226,30 @@ async function commandsEach(count: number): Promise<number> {
   return each
 }
 
+describeRedis('a waiter whose message was lost with its connection', () => {
+  it.concurrent.each(differingClusterLibraries)(
+    'by $name, asks again as soon as the loss is noticed, and not at its next poll',
+    { timeout: 60_000 },
+    async (library) => {
+      await Scene.play(async (scene) => {
+        const server = await scene.server({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
+        const holder = scene.store(new Redis(server.url, { lazyConnect: true }))
+        const held = await granted(holder, 'held', { ttl: LONG.heartbeatTimeout })
+        const waiter = scene.player('waiter', scene.store(library.server(server)), LONG)
+        const waiting = waiter.lease.acquire(FOREVER)
+        await untilInLine(server, 1)
+        await server.restart()
+        const released = systemClock.now()
+        await eventually('it is released', async () => (await holder.release(held, never)).released)
+        expect(await waiting).toBe(true)
+        expect(systemClock.now() - released).toBeLessThan(AT_ONCE)
+      })
+    },
+  )
+})
+
 describeRedis('a watcher of a name', () => {
-  it.concurrent.each(libraries)(
+  it.concurrent.each(differingLibraries)(
     'by $name, is notified of release, break and expiry',
     { timeout: 60_000 },
     async (library) => {
