@@ -105,11 +105,15 @@ describe('a client', () => {
     ['options', { host: '127.0.0.1', port: 6379 }],
     ['a function', () => {}],
     ['a promise of a client', OneGlide.createClient({ addresses: [{ host: 'x' }], lazyConnect: true })],
+    [
+      'a client of GLIDE 2.2',
+      { customCommand: () => {}, updateConnectionPassword: () => {}, config: { addresses: [] } },
+    ],
     ['another’s client', { duplicate: () => {}, get: () => {} }],
   ])('that is %s is refused when the store is made', (_, client) => {
     const make = (): RedisLeaseStore => new RedisLeaseStore(client as unknown as RedisClient)
     expect(make).toThrow(LeaseConfigurationError)
-    expect(make).toThrow(/ioredis.*node-redis/)
+    expect(make).toThrow(/ioredis.*node-redis|update @valkey/)
   })
 })
 

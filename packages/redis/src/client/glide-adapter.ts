@@ -7,7 +7,7 @@ import { ServerReply } from './server-reply.js'
 import { Traffic } from './traffic.js'
 import { addressIn, anyReached } from './transport.js'
 
-/** The part of `GlideClient` of Valkey GLIDE 2 that the store uses. */
+/** The part of `GlideClient` of Valkey GLIDE 2.3 and later that the store uses. */
 export interface GlideClient {
   customCommand(args: string[], options?: GlideCommandOptions): Promise<unknown>
   subscribe(channels: Iterable<string>, timeoutMs: number): Promise<unknown>
@@ -16,7 +16,7 @@ export interface GlideClient {
   close(errorMessage?: string): void
 }
 
-/** The part of `GlideClusterClient` of Valkey GLIDE 2 that the store uses. */
+/** The part of `GlideClusterClient` of Valkey GLIDE 2.3 and later that the store uses. */
 export interface GlideClusterClient extends GlideClient {
   fcallWithRoute(func: string, args: string[]): Promise<unknown>
 }
@@ -90,10 +90,11 @@ export function glideAdapter(client: GlideClient | GlideClusterClient, clock: Cl
   }
 }
 
+/** Older versions subscribe only when the client is made. */
 function configurationOf(client: object): Configuration {
   const { config } = client as { readonly config?: Configuration }
-  if (config === undefined || !Array.isArray(config.addresses)) {
-    throw misconfigured('the client of Valkey GLIDE has no configuration: make it with createClient of GLIDE 2')
+  if (!('getSubscriptions' in client) || !Array.isArray(config?.addresses)) {
+    throw misconfigured('the client of Valkey GLIDE is too old: update @valkey/valkey-glide to 2.3 or later')
   }
   return config
 }

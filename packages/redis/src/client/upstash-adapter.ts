@@ -3,7 +3,7 @@ import type { ClientAdapter, Connection, Scan, ScriptCall } from './connection.j
 import { ServerReply } from './server-reply.js'
 import { Traffic } from './traffic.js'
 
-/** The part of `Redis` of @upstash/redis 1.34 and later that the store uses, beside its `Requester`. */
+/** The part of `Redis` of @upstash/redis 1.35 and later that the store uses, beside its `Requester`. */
 export interface UpstashClient {
   evalsha(sha: string, keys: string[], args: string[]): Promise<unknown>
   readYourWritesSyncToken: string | undefined
@@ -39,7 +39,7 @@ export function upstashAdapter(client: UpstashClient): ClientAdapter {
 function requesterOf(client: UpstashClient): Requester {
   const { client: requester } = client as { readonly client?: Requester }
   if (typeof requester?.request !== 'function') {
-    throw misconfigured('the client of @upstash/redis has no requester: use Redis of @upstash/redis 1.34 or later')
+    throw misconfigured('the client of @upstash/redis has no requester: use Redis of @upstash/redis 1.35 or later')
   }
   if (requester.hasCredentials === false) {
     throw misconfigured(
