@@ -5,7 +5,7 @@ import { ApiClient } from './api/api-client.js'
 import { type ApiResource, pathOf } from './api/api-request.js'
 import { type FailedRequest, failureOf, misconfigured } from './failure-of.js'
 import { isKubernetesObject, type KubernetesObject } from './kubernetes-object.js'
-import { clusterOptionNames, type KubernetesClusterOptions } from './kubernetes-options.js'
+import { checkNoKubeConfig, clusterOptionNames, type KubernetesClusterOptions } from './kubernetes-options.js'
 
 /** The annotation with the largest token under which an object was written. */
 const TOKEN_ANNOTATION = 'leasehold.dev/fencing-token'
@@ -38,6 +38,7 @@ export class KubernetesGuard implements FencingGuard {
 
   /** Throws a `LeaseConfigurationError` for an unknown option. */
   constructor(options: KubernetesClusterOptions = {}) {
+    checkNoKubeConfig('KubernetesGuard', options)
     checkOptionNames('KubernetesGuard', options, clusterOptionNames, { store: 'kubernetes' })
     this.#client = new ApiClient(options)
   }

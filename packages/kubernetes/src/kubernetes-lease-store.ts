@@ -4,7 +4,7 @@ import { AbortableCall, type CasStoreOptions, type StoreCall, type StoreFinding 
 import { CasLeaseStore, checkOptionNames, clockErrorOf, systemRandom } from '@leasehold/core/store-kit'
 import { ApiClient } from './api/api-client.js'
 import { misconfigured } from './failure-of.js'
-import { type KubernetesLeaseStoreOptions, optionNames } from './kubernetes-options.js'
+import { checkNoKubeConfig, type KubernetesLeaseStoreOptions, optionNames } from './kubernetes-options.js'
 import { type JvmGroup, jvmLayout } from './layouts/jvm-layout.js'
 import type { Layout } from './layouts/layout.js'
 import { leaseLayout } from './layouts/lease-layout.js'
@@ -46,6 +46,7 @@ export class KubernetesLeaseStore extends CasLeaseStore<string> {
 
   /** Throws a `LeaseConfigurationError` if an option is invalid. The constructor sends no request. */
   constructor(options: KubernetesLeaseStoreOptions = {}) {
+    checkNoKubeConfig('KubernetesLeaseStore', options)
     checkOptionNames('KubernetesLeaseStore', options, optionNames, { store: 'kubernetes' })
     const { clock = systemClock, logger = defaultLogger, random = systemRandom, watch: watches = true } = options
     const { layout, ...limits } = chooseLayout(options)

@@ -1,5 +1,12 @@
 import type { Clock, Logger } from '@leasehold/core'
-import { type OptionNames, type OptionsOf, ProviderOptions } from '@leasehold/core/store-kit'
+import {
+  checkMisplaced,
+  hasParts,
+  type Misplaced,
+  type OptionNames,
+  type OptionsOf,
+  ProviderOptions,
+} from '@leasehold/core/store-kit'
 import type { KubeConfigLike } from './api/kube-config.js'
 
 /** The options of the block `leasehold.kubernetes`. After a change: `npm run docs:update`. */
@@ -118,4 +125,14 @@ export const optionNames: OptionNames<KubernetesLeaseStoreOptions> = {
   ...clusterOptionNames,
   random: true,
   logger: true,
+}
+
+const misplaced: readonly Misplaced[] = [
+  ['kubeConfig', (given) => hasParts(given, 'getCurrentCluster', 'applyToHTTPSOptions')],
+  ["kubeconfigFile: '…'", (given) => typeof given === 'string'],
+]
+
+/** Throws a `LeaseConfigurationError` if a `KubeConfig` or a path is given in the place of the options `of` a constructor. */
+export function checkNoKubeConfig(of: string, given: unknown): void {
+  checkMisplaced(of, given, misplaced, 'kubernetes')
 }

@@ -1,3 +1,4 @@
+import { KubeConfig } from '@kubernetes/client-node'
 import { createLease, MemoryLeaseStore } from '@leasehold/core'
 import { KubernetesGuard, KubernetesLeaseStore, leaseHealth } from '@leasehold/kubernetes'
 import { describe, expect, it } from 'vitest'
@@ -15,5 +16,16 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
       name: 'LeaseConfigurationError',
       message: `${of} has no option '${option}': did you mean '${meant}'?`,
     })
+  })
+})
+
+describe('in the place of the options, a LeaseConfigurationError names the option for', () => {
+  it.each([
+    ['a KubeConfig', new KubeConfig(), '{ kubeConfig }'],
+    ['a path', '/root/.kube/config', "{ kubeconfigFile: '…' }"],
+  ])('%s', (_, given, advice) => {
+    const message = (of: string): string => `${of} takes an object with options: give ${advice}`
+    expect(() => new KubernetesLeaseStore(given as never)).toThrow(message('KubernetesLeaseStore'))
+    expect(() => new KubernetesGuard(given as never)).toThrow(message('KubernetesGuard'))
   })
 })

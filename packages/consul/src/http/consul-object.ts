@@ -69,7 +69,7 @@ export function settingsOf(consul: ConsulLike): HttpSettings {
   const given = OPTIONS.filter((name) => options[name] !== undefined).map((name) => [name, options[name]])
   const { auth } = options.baseUrl
   return {
-    options: { ...Object.fromEntries(given), ...(auth === undefined ? {} : { auth }) },
+    options: { ...Object.fromEntries(given), ...(auth ? { auth } : {}) },
     headers: {
       'user-agent': 'leasehold',
       ...options.headers,
