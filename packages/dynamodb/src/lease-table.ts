@@ -1,7 +1,7 @@
 import type * as Sdk from '@aws-sdk/client-dynamodb'
 import type { Clock } from '@leasehold/core'
 import type { StoreCall } from '@leasehold/core/store'
-import { pause, untilAborted } from '@leasehold/core/store-kit'
+import { pause, untilAborted, withOwnSignal } from '@leasehold/core/store-kit'
 import type { DynamodbClient } from './dynamodb-options.js'
 import { failureOf, isNamed, isWithoutTable } from './failure-of.js'
 import type { Item } from './lease-item.js'
@@ -149,17 +149,10 @@ export class LeaseTable {
     // On this command alone: the client, which may be in other use, stays as it is.
     const stack = command.middlewareStack as Stack
     stack.add(watch, { step: 'deserialize', priority: 'low' })
-    // A signal of its own: the client can leave a listener on it.
-    const controller = new AbortController()
-    const unlisten = call.onAbort(() => controller.abort())
-    try {
-      const sent = this.#client.send(command as never, { abortSignal: controller.signal })
-      // The client looks at the signal between its pauses only, which are up to 20 s long.
-      const output = (await untilAborted(sent, call)) as T
-      return { output, date: dateIn(response) }
-    } finally {
-      unlisten()
-    }
+    // The client looks at the signal between its pauses only, which are up to 20 s long.
+    const send = (abortSignal: AbortSignal) => untilAborted(this.#client.send(command as never, { abortSignal }), call)
+    const output = (await withOwnSignal(call, send)) as T
+    return { output, date: dateIn(response) }
   }
 
   /** Creates the table, and waits until it can be used. Another process may be creating it. */

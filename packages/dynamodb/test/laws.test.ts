@@ -1,4 +1,5 @@
 import { DeleteItemCommand, GetItemCommand, PutItemCommand } from '@aws-sdk/client-dynamodb'
+import { wallTime } from '@leasehold/core/store-kit'
 import type { DynamodbLeaseStore } from '@leasehold/dynamodb'
 import { leasesOver, type StoreSubject } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
@@ -6,12 +7,12 @@ import { afterAll, beforeAll } from 'vitest'
 import { TableServer } from './support/table-server.js'
 
 let server: TableServer
-/** The service of the laws has a clock that goes on by a second with each request: times of the service are whole seconds. */
-let time = Date.UTC(2030, 0, 1)
+/** The time of the service for each table: that of the trial. */
+const times = new Map<unknown, () => number>()
 
 beforeAll(async () => {
   server = await TableServer.start()
-  server.time = () => time
+  server.time = (table) => times.get(table)?.() ?? wallTime()
 })
 
 afterAll(() => server.stop())
@@ -21,8 +22,10 @@ const subject: StoreSubject = {
   time: 'virtual',
   remote: true,
   clients: true,
-  start: async () => {
+  start: async (clock) => {
     const table = await server.table()
+    let time = Date.UTC(2030, 0, 1)
+    times.set(table, () => time + clock.now())
     const admin = server.client()
     const at = (name: string) => ({ TableName: table, Key: { name: { S: name } } })
     // The record is changed in a later second than that of the last grant: see Limits in the README.
@@ -30,7 +33,7 @@ const subject: StoreSubject = {
       time += 1_000
     }
     return {
-      open: (clock): DynamodbLeaseStore => server.store({ table, clock, probe: false }),
+      open: (its): DynamodbLeaseStore => server.store({ table, clock: its, probe: false }),
       delete: async (name) => {
         await admin.send(new DeleteItemCommand(at(name)))
         later()

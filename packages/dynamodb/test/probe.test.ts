@@ -37,6 +37,7 @@ describe.concurrent('the check before the first grant', () => {
       ['conditional creation', 'ok'],
       ['conditional writes', 'ok'],
       ['fresh reads', 'ok'],
+      ['store times', 'ok'],
     ])
     expect(await listed(store)).toEqual([])
   })

@@ -53,8 +53,8 @@ export class TableServer {
   readonly requests: SeenRequest[] = []
   /** The fate of each request; those without one reach dynalite. */
   fate: (request: SeenRequest) => Fate = () => undefined
-  /** The time of the service, in milliseconds. */
-  time: () => number = wallTime
+  /** The time of the service when it answers about a table, in milliseconds. */
+  time: (table?: unknown) => number = wallTime
   /** Whether answers have a Date header. */
   isDated = true
   readonly #server: Server
@@ -136,7 +136,7 @@ export class TableServer {
     const action = String(request.headers['x-amz-target']).split('.')[1] ?? ''
     const seen = { action, input: JSON.parse(body.toString() || '{}'), signedAt: signedAtIn(request) }
     this.requests.push(seen)
-    if (this.isDated) response.setHeader('date', new Date(this.time()).toUTCString())
+    if (this.isDated) response.setHeader('date', new Date(this.time(seen.input.TableName)).toUTCString())
     else response.sendDate = false
     const fate = this.fate(seen)
     if (fate === 'hang') return
