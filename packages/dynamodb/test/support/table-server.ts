@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { Readable } from 'node:stream'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type AttributeValue,
   CreateTableCommand,
@@ -8,7 +9,6 @@ import {
   DynamoDBClient,
   type DynamoDBClientConfig,
   GetItemCommand,
-  waitUntilTableExists,
 } from '@aws-sdk/client-dynamodb'
 import { wallTime } from '@leasehold/core/store-kit'
 import { DynamodbLeaseStore, type DynamodbLeaseStoreOptions } from '@leasehold/dynamodb'
@@ -71,7 +71,7 @@ export class TableServer {
   }
 
   static async start(): Promise<TableServer> {
-    const tables = dynalite({ createTableMs: 20, deleteTableMs: 0 })
+    const tables = dynalite({ createTableMs: 0, deleteTableMs: 0 })
     const sockets = new Set<Socket>()
     const server = createServer()
     server.on('connection', (socket) => {
@@ -203,5 +203,8 @@ export async function createTable(
       KeySchema: keys.map((key, place) => ({ AttributeName: key, KeyType: place === 0 ? 'HASH' : 'RANGE' })),
     }),
   )
-  await waitUntilTableExists({ client, maxWaitTime: 10, minDelay: 0.05, maxDelay: 0.05 } as never, { TableName: name })
+  // The waiters of the SDK look too seldom.
+  while ((await client.send(new DescribeTableCommand({ TableName: name }))).Table?.TableStatus !== 'ACTIVE') {
+    await sleep(2)
+  }
 }
