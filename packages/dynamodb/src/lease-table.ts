@@ -149,7 +149,7 @@ export class LeaseTable {
     // On this command alone: the client, which may be in other use, stays as it is.
     const stack = command.middlewareStack as Stack
     stack.add(watch, { step: 'deserialize', priority: 'low' })
-    // The client looks at the signal between its pauses only, which are up to 20 s long.
+    // The client does not look at the signal while it waits for credentials; older versions neither in their pauses.
     const send = (abortSignal: AbortSignal) => untilAborted(this.#client.send(command as never, { abortSignal }), call)
     const output = (await withOwnSignal(call, send)) as T
     return { output, date: dateIn(response) }

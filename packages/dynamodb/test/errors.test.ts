@@ -181,10 +181,15 @@ describe.concurrent('the outcome of a write is settled', () => {
     expect(await store.acquire(claim, never)).toMatchObject({ granted: true, grant: { grantId: claim.grantId } })
   })
 
-  it('a request ends with its call, also in a pause of the client between two attempts', async () => {
+  it('a request ends with its call, also while the client pauses, or waits for credentials', async () => {
     const table = await server.table()
-    const store = server.store({ table, probe: false }, { maxAttempts: 10, retryMode: 'standard' })
-    for (const fate of ['hang', { type: 'ThrottlingException' }] satisfies Fate[]) {
+    const noCredentials = () => new Promise<never>(() => {})
+    for (const [fate, config] of [
+      ['hang', {}],
+      [{ type: 'ThrottlingException' }, { maxAttempts: 10 }],
+      [undefined, { credentials: noCredentials }],
+    ] satisfies [Fate, object][]) {
+      const store = server.store({ table, probe: false }, config)
       fates.set(table, () => fate)
       const call = new AbortableCall()
       const reading = store.read('a', call)

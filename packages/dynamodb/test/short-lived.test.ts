@@ -1,6 +1,8 @@
 import { createLease, LeaseHeldError } from '@leasehold/core'
 import { VirtualClock } from '@leasehold/testkit'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { DynamodbRegister } from '../src/dynamodb-register.js'
+import { LeaseTable } from '../src/lease-table.js'
 import { claimOf, granted, never, TTL } from './support/claims.js'
 import { TableServer } from './support/table-server.js'
 
@@ -65,6 +67,18 @@ describe('challengers that live for less than a ttl', () => {
     expect(await challenge(table, options)).toBe(false)
     time += 4_000
     expect(await challenge(table, options)).toBe(true)
+  })
+
+  it('of two marks that are made at once, the first counts', async () => {
+    const table = await server.table()
+    await granted(server.store({ table, probe: false }), 'a')
+    const leases = new LeaseTable(server.client(), { table, partitionKey: 'name' })
+    const register = new DynamodbRegister(leases, 0)
+    const { version = '' } = (await register.read('a', never)) ?? {}
+    await register.doubt('a', version, time, never)
+    await register.doubt('a', version, time + 5_000, never)
+    expect(await register.read('a', never)).toMatchObject({ version, doubtedSince: time })
+    await expect(register.doubt('a', 'another', time, never)).resolves.toBeUndefined()
   })
 
   it('a mark that comes after a heartbeat changes nothing', async () => {
