@@ -1,8 +1,7 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
 import { type Grant, systemClock } from '@leasehold/core'
-import { checkFault, faultOfInterval } from '@leasehold/core/internal'
 import type { StoreCall, StoreFinding } from '@leasehold/core/store'
-import { CasLeaseStore, checkOptionNames } from '@leasehold/core/store-kit'
+import { CasLeaseStore, checkOptionNames, clockErrorOf } from '@leasehold/core/store-kit'
 import {
   checkClient,
   type DynamodbClient,
@@ -33,15 +32,16 @@ export class DynamodbLeaseStore extends CasLeaseStore<string> {
     checkClient(client)
     checkOptionNames('DynamodbLeaseStore', options, optionNames, { store: 'dynamodb' })
     const { clock = systemClock, create = false, probe = true, clockDifference = 1_000 } = options
-    checkFault(clockDifference === 0 ? undefined : faultOfInterval('clockDifference', clockDifference), {
-      store: 'dynamodb',
-    })
     const { globalTable = 'refuse' } = options
     if (globalTable !== 'refuse' && globalTable !== 'one-region') {
       throw misconfigured(`globalTable must be 'refuse' or 'one-region', not '${String(globalTable)}'`)
     }
     const table = new LeaseTable(client, tableIn(options), create ? clock : undefined)
-    super(new DynamodbRegister(table, clockDifference), { clock, probe, metadata: METADATA_ROOM })
+    super(new DynamodbRegister(table, clockErrorOf('dynamodb', clockDifference)), {
+      clock,
+      probe,
+      metadata: METADATA_ROOM,
+    })
     this.#table = table
     this.#isOneRegion = globalTable === 'one-region'
   }

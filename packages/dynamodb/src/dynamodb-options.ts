@@ -39,7 +39,8 @@ export const dynamodbOptions = new ProviderOptions('dynamodb', {
     default: '1s',
     description:
       'By how much the clocks of the servers behind the endpoint may differ. A challenger compares two of their times ' +
-      'before it takes over from a dead holder that an earlier challenger has seen.',
+      'before it takes over from a dead holder that an earlier challenger has seen. `Infinity` in code: no times are compared, ' +
+      'and each challenger observes the item itself.',
   },
   region: {
     type: 'text',

@@ -5,9 +5,6 @@ import { PROBE_NAME, RecentMap } from '@leasehold/core/store-kit'
 import { entryIn, ITEM, type Item, leaseKey, toItem } from './lease-item.js'
 import type { Condition, LeaseTable, Operation, WriteAnswer } from './lease-table.js'
 
-/** Times of the service are whole seconds: two of them are wrong by less than two seconds. In milliseconds. */
-const STEPS = 2_000
-
 /** The largest number of names whose last time and token are kept. */
 const KNOWN_NAMES = 10_000
 
@@ -19,7 +16,8 @@ export class DynamodbRegister implements CasRegister<string> {
   readonly kind = 'dynamodb'
   /** An operator can delete an item, and a restored table has older ones. */
   readonly forgets = true
-  readonly clockError: number
+  readonly clockError?: number
+  readonly doubt?: NonNullable<CasRegister<string>['doubt']>
   readonly #table: LeaseTable
   /** The time of the last answer about a name. */
   readonly #dates = new RecentMap<number>(KNOWN_NAMES)
@@ -28,10 +26,12 @@ export class DynamodbRegister implements CasRegister<string> {
   /** The items that came with a refusal: they spare the read that follows in the same call. */
   readonly #refusals = new WeakMap<StoreCall, { readonly name: string; readonly item: Item; readonly date: number }>()
 
-  /** `clockDifference`: of the servers, in milliseconds. */
-  constructor(table: LeaseTable, clockDifference: number) {
+  /** Without `clockError`, no time of the service is compared, and no mark is made. */
+  constructor(table: LeaseTable, clockError: number | undefined) {
     this.#table = table
-    this.clockError = STEPS + clockDifference
+    if (clockError === undefined) return
+    this.clockError = clockError
+    this.doubt = (...mark) => this.#doubt(...mark)
   }
 
   async read(name: string, call: StoreCall): Promise<CasEntry<string> | undefined> {
@@ -75,7 +75,7 @@ export class DynamodbRegister implements CasRegister<string> {
     return next > BigInt(date) ? next : BigInt(date)
   }
 
-  async doubt(name: string, version: string, since: number, call: StoreCall): Promise<void> {
+  async #doubt(name: string, version: string, since: number, call: StoreCall): Promise<void> {
     const condition = hasVersion(version)
     const names = { ...condition.ExpressionAttributeNames, '#doubtedSince': ITEM.doubtedSince }
     const values = { ...condition.ExpressionAttributeValues, ':since': { N: String(since) } }
