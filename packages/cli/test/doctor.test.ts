@@ -4,14 +4,18 @@ import { eventually, temporaryFolder } from '@leasehold/testing'
 import { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
+import { describeNats } from '@leasehold/testing/describe-nats'
 import { describePgBouncer, describePostgres } from '@leasehold/testing/describe-postgres'
 import { describeRedis, describeValkey } from '@leasehold/testing/describe-redis'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
+import { NatsServer } from '@leasehold/testing/nats-server'
 import { PgBouncer } from '@leasehold/testing/pg-bouncer'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { valkeyProgram } from '@leasehold/testing/redis-program'
 import { RedisServer, type RedisServerOptions } from '@leasehold/testing/redis-server'
 import { s3Bucket, s3rver } from '@leasehold/testing/s3-bucket'
+import { Kvm } from '@nats-io/kv'
+import { connect } from '@nats-io/transport-node'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ACCOUNT, Azurite } from '../../azure-blob/test/support/azurite.js'
 import { kubeConfigFor } from '../../kubernetes/test/support/kube-config-for.js'
@@ -218,6 +222,20 @@ describeConsul('leasehold doctor on Consul', () => {
     const server = await ConsulServer.start()
     onTestFinished(() => server.stop())
     expect(await examine(server.url.replace('http:', 'consul:'))).toMatchObject(fit)
+  })
+})
+
+describeNats('leasehold doctor on NATS', () => {
+  it('raises no false alarm, and names a bucket that forgets', async () => {
+    const server = await NatsServer.start()
+    onTestFinished(() => server.stop())
+    expect(await examine(server.url)).toMatchObject(fit)
+    const connection = await connect({ servers: server.url })
+    onTestFinished(() => connection.close())
+    await new Kvm(connection).create('short', { ttl: 600_000 })
+    const { code, text } = await examine(`${server.url}?bucket=short`)
+    expect(code).toBe(1)
+    expect(text).toContain("run 'nats stream edit KV_short --max-age=0'")
   })
 })
 

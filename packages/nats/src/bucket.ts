@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { shownValue } from '@leasehold/core/internal'
 import type { StoreCall } from '@leasehold/core/store'
 import { parsedJSON } from '@leasehold/core/store-kit'
 import { ApiError, type ApiFault, isRefusal } from './api-error.js'
@@ -70,11 +71,11 @@ export class Bucket {
   readonly #create: boolean
 
   constructor(connection: Connection, { bucket, domain, create }: BucketOptions) {
-    if (!/^[-\w]+$/.test(bucket)) {
-      throw misconfigured(`the name of a bucket has letters, digits, '-' and '_' only, not '${bucket}'`)
+    if (typeof bucket !== 'string' || !/^[-\w]+$/.test(bucket)) {
+      throw misconfigured(`bucket must be a name of letters, digits, '-' and '_' only, not ${shownValue(bucket)}`)
     }
     if (domain !== undefined && !/^[^\s.*>]+$/.test(domain)) {
-      throw misconfigured(`the name of a domain has no spaces, '.', '*' and '>', not '${domain}'`)
+      throw misconfigured(`domain must be a name without spaces, '.', '*' and '>', not ${shownValue(domain)}`)
     }
     this.name = bucket
     this.#stream = `KV_${bucket}`

@@ -40,7 +40,14 @@ export class Connection {
     this.#options = isClient(source) ? {} : source
     checkOptionNames<ConnectionOptions>(owner, this.#options, optionNames, { store: 'nats' })
     const { servers } = this.#options
-    if (servers !== undefined) checkedTexts('servers', servers, { example: 'nats://localhost:4222', store: 'nats' })
+    if (servers === undefined) return
+    const addresses = checkedTexts('servers', servers, { example: 'nats://localhost:4222', store: 'nats' })
+    // The library would leave it out.
+    if (addresses.some((address) => address.includes('@'))) {
+      throw misconfigured(
+        "servers must be addresses without a user: give 'user' and 'password', or 'token', beside them",
+      )
+    }
   }
 
   /** Rejects when the call is aborted: the attempt to connect goes on for later calls. */
@@ -108,7 +115,7 @@ async function connect(options: ConnectionOptions): Promise<NatsClient> {
     certFile,
     keyFile,
   } = options
-  const isSecure = [caFile, certFile, keyFile].some((file) => file !== undefined)
+  const isSecure = [caFile, certFile, keyFile].some((file) => file !== undefined) || servers.some(isOverTls)
   const creds = await contentOf('creds-file', credsFile)
   const seed = await contentOf('nkey-file', nkeyFile)
   return await open({
@@ -125,6 +132,11 @@ async function connect(options: ConnectionOptions): Promise<NatsClient> {
       tls: { ...(caFile && { caFile }), ...(certFile && { certFile }), ...(keyFile && { keyFile }) },
     }),
   })
+}
+
+/** The library ignores the scheme of an address. */
+function isOverTls(address: string): boolean {
+  return address.startsWith('tls:')
 }
 
 async function contentOf(option: string, file: string | undefined): Promise<Uint8Array | undefined> {

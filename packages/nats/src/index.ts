@@ -1,4 +1,11 @@
-export type { NatsClient, NatsHeaders, NatsMessage, NatsSubscription } from './client/nats-client.js'
+export type {
+  NatsClient,
+  NatsHeaders,
+  NatsMessage,
+  NatsRequestOptions,
+  NatsStatus,
+  NatsSubscription,
+} from './client/nats-client.js'
 export type { ConnectionOptions } from './connection.js'
 export { NatsGuard, type NatsGuardOptions } from './nats-guard.js'
 export { natsLease } from './nats-lease.js'

@@ -41,8 +41,8 @@ export class NatsGuard implements FencingGuard {
 
   /** `source`: as for `NatsLeaseStore`. Throws a `LeaseConfigurationError` if an option is invalid. */
   constructor(source: NatsClient | ConnectionOptions, options: NatsGuardOptions) {
-    checkOptionNames<NatsGuardOptions>('NatsGuard', options, optionNames, { store: 'nats' })
-    const { bucket, domain, probe = true } = options
+    checkOptionNames<NatsGuardOptions>('NatsGuard', options ?? {}, optionNames, { store: 'nats' })
+    const { bucket, domain, probe = true } = options ?? {}
     this.#connection = new Connection(source, 'NatsGuard')
     this.#bucket = new Bucket(this.#connection, { bucket, domain, create: false })
     this.#probe = new FirstUseProbe('nats', probe, async (leaseName, call) => {

@@ -11,6 +11,7 @@ import {
   decodeLeaseName,
   encodeLeaseName,
   type NameAlphabet,
+  PROBE_NAME,
   recordIn,
   recordText,
   requireFit,
@@ -50,8 +51,9 @@ export class NatsRegister implements CasRegister<number> {
 
   async read(name: string, call: StoreCall): Promise<CasEntry<number> | undefined> {
     const entry = entryOf(await this.#bucket.get(keyOf(name), { operation: 'the read', leaseName: name }, call))
-    // The age of a record counts only while somebody holds it.
-    return entry?.record.owner ? { ...entry, readAt: timeOf(await this.#info(name, call)) } : entry
+    // The age of a record counts only while somebody holds it. The probe compares the times of its own record.
+    const isCounted = entry !== undefined && (entry.record.owner !== '' || name === PROBE_NAME)
+    return isCounted ? { ...entry, readAt: timeOf(await this.#info(name, call)) } : entry
   }
 
   async create(name: string, record: CasRecord, call: StoreCall): Promise<CasWritten<number> | undefined> {

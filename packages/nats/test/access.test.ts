@@ -111,6 +111,12 @@ describeNats('of the servers,', () => {
         const lease = await provider.getLease('job', 'job')
         expect(await lease.acquire()).toBe(true)
         await lease.release()
+        const stranger = scene.store({ servers: [`tls://localhost:${port}`] }).read('job', never)
+        await expect(stranger).rejects.toThrow(/self-signed certificate/)
+        const plain = await scene.server()
+        await expect(scene.store({ servers: [plain.url.replace('nats:', 'tls:')] }).read('job', never)).rejects.toThrow(
+          LeaseUnavailableError,
+        )
       }))
 
     it('one that is not there is a LeaseUnavailableError at once, and is found when it is there', ({ expect }) =>

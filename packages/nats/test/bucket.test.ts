@@ -175,8 +175,9 @@ describeNats('the bucket', () => {
     )
 
     it.each([
-      ['a bucket with a dot', { bucket: 'a.b' }, "letters, digits, '-' and '_' only, not 'a.b'"],
-      ['a domain with a wildcard', { domain: '*' }, "no spaces, '.', '*' and '>', not '*'"],
+      ['a bucket with a dot', { bucket: 'a.b' }, "letters, digits, '-' and '_' only, not a.b"],
+      ['a bucket that is no text', { bucket: 5 as never }, 'not 5'],
+      ['a domain with a wildcard', { domain: '*' }, "without spaces, '.', '*' and '>', not *"],
       ['a negative difference of clocks', { clockDifference: -1 }, 'clockDifference'],
     ])('%s is a LeaseConfigurationError', (_, options, message) =>
       Scene.play(async (scene) => {

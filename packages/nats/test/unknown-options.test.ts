@@ -16,6 +16,11 @@ describe('an unknown option in code is a LeaseConfigurationError that suggests t
   })
 })
 
+it('a guard needs the bucket of its keys', () => {
+  expect(() => new NatsGuard({}, undefined as never)).toThrow('bucket must be a name')
+  expect(() => new NatsGuard({}, {} as never)).toThrow('bucket must be a name')
+})
+
 describe('servers in code', () => {
   it.each([
     [
@@ -23,6 +28,7 @@ describe('servers in code', () => {
       'nats://localhost:4222',
       /^servers must be a list of texts, such as \['nats:\/\/localhost:4222'\], not a string$/,
     ],
+    ['an address with a user', ['nats://me:secret@localhost'], /^servers must be addresses without a user(?!.*secret)/],
     ['null', null, /^servers must be a list of texts.*, not null$/],
     ['an empty list', [], /^servers must be a list of texts.*: it is empty$/],
   ])('%s is a LeaseConfigurationError that says to give a list', (_, servers, message) => {
