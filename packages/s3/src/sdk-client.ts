@@ -7,8 +7,8 @@ import {
   LARGEST_OBJECT,
   type ObjectRequest,
 } from './bucket-client.js'
+import type { S3CredentialsSource } from './current-credentials.js'
 import { failureOfSdk, foreignObject } from './failure-of.js'
-import type { S3BucketOptions } from './s3-options.js'
 
 /** The part of an `S3Client` of `@aws-sdk/client-s3` in use. */
 export interface S3ClientLike {
@@ -106,8 +106,15 @@ export class SdkClient implements BucketClient {
   }
 }
 
+export interface SdkClientOptions {
+  readonly region?: string | undefined
+  readonly endpoint?: string | undefined
+  readonly pathStyle?: boolean | undefined
+  readonly credentials?: S3CredentialsSource | undefined
+}
+
 /** A client of the SDK, with its chain of credentials. The engine repeats requests, so the client does not. */
-export async function openSdkClient(options: Omit<S3BucketOptions, 'bucket' | 'client'>): Promise<S3ClientLike> {
+export async function openSdkClient(options: SdkClientOptions): Promise<S3ClientLike> {
   const { S3Client } = await commands()
   const { region, endpoint, pathStyle, credentials } = options
   return new S3Client({
