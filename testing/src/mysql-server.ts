@@ -75,6 +75,8 @@ export class MysqlServer {
     const source = await template
     const dir = mkdtempSync(join(tmpdir(), 'leasehold-mysql-'))
     await run('cp', ['-a', source, join(dir, 'data')])
+    // With the id of the template, a server could not follow another one.
+    rmSync(join(dir, 'data', 'auto.cnf'), { force: true })
     const port = await freePort()
     const { 'skip-log-bin': _, ...others } = SETTINGS_OF[kind]
     const usual = 'log-bin' in settings ? others : SETTINGS_OF[kind]
@@ -168,7 +170,8 @@ export class MysqlServer {
     const settings = Object.entries(this.#settings).map(([name, value]) => `--${name}=${value}`)
     const place = [
       ...[`--datadir=${join(this.#dir, 'data')}`, `--port=${this.port}`, `--socket=${join(this.#dir, 'server.sock')}`],
-      `--pid-file=${join(this.#dir, 'server.pid')}`,
+      // In a folder that they share, MariaDB deletes the temporary tables of other servers when it starts.
+      ...[`--pid-file=${join(this.#dir, 'server.pid')}`, `--tmpdir=${this.#dir}`],
     ]
     this.#process = await ServerProcess.spawn(programOf(this.kind), [...argsOf(this.kind), ...place, ...settings], log)
     const started = this.#process
@@ -194,7 +197,7 @@ async function createTemplate(kind: MysqlKind): Promise<string> {
     '--skip-test-db',
     ...argsOf(kind).slice(1),
   ]
-  await run('mariadb-install-db', ['--no-defaults', ...options])
+  await run('mariadb-install-db', ['--no-defaults', ...options], { env: { ...process.env, TMPDIR: folder } })
   return data
 }
 
