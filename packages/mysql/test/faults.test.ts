@@ -50,11 +50,11 @@ class Scene {
     return store
   }
 
-  player(owner: string, to: { readonly port: number }): Player {
+  player(owner: string, to: { readonly port: number }, times: typeof TIMES = TIMES): Player {
     const pool = poolTo(to, { connectionLimit: 4, connectTimeout: 1_000 })
     // A connection that hangs would never end.
     this.atEnd(() => void pool.end().catch(() => {}))
-    const lease = createLease(this.store(pool), this.name, { ...TIMES, owner, logger: silentLogger })
+    const lease = createLease(this.store(pool), this.name, { ...times, owner, logger: silentLogger })
     const player: Player = { lease, losses: [], events: [] }
     for (const event of ['renewed', 'jeopardy', 'recovered'] as const)
       lease.on(event, () => void player.events.push(event))
@@ -82,7 +82,9 @@ describeMysql('a server', (kind) => {
   describe('', { timeout: 90_000 }, () => {
     it('that is killed and starts again: the holder keeps the lease, waiters their places', async () => {
       await withServer(async (scene, server) => {
-        const [a, b, c] = [scene.player('a', server), scene.player('b', server), scene.player('c', server)]
+        // A busy machine takes long to start a server.
+        const times = { ...TIMES, heartbeatTimeout: 60_000 }
+        const [a, b, c] = ['a', 'b', 'c'].map((owner) => scene.player(owner, server, times)) as [Player, Player, Player]
         await a.lease.acquire(SOON)
         const token = a.lease.fencingToken ?? 0n
         const served: string[] = []

@@ -48,6 +48,6 @@ export const unitMutants: readonly UnitMutant[] = [
     find: 'if (!look.isReadOnly) return look',
     replace: 'return look',
     test: 'test/faults.test.ts',
-    name: 'mariadb: a server that is a replica: refuses every operation, never answers from the past, and serves as the primary later',
+    name: 'that is a replica: refuses every operation, never answers from the past, and serves as the primary later',
   },
 ]
