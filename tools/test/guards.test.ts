@@ -101,8 +101,14 @@ const rows: Readonly<Record<string, () => Row>> = {
       guard,
       methods: {
         transact: (resource, token, options) => guard.transact(resource, token, tx, options),
+        // The name of a table, which has no slashes.
         transactRows: (resource, token, options) =>
-          guard.transactRows(resource, token, tx, isPlain(options) ? { where: { id: 1 }, ...options } : options),
+          guard.transactRows(
+            typeof resource === 'string' ? resource.replaceAll('/', '_') : resource,
+            token,
+            tx,
+            isPlain(options) ? { where: { id: 1 }, ...options } : options,
+          ),
         transactUnderLease: (resource, token, options) => guard.transactUnderLease(resource, token, tx, options),
       },
     }
