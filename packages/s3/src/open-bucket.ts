@@ -33,7 +33,9 @@ function clientOf(options: S3BucketOptions): BucketClient {
   const fallback = endpoint === undefined ? undefined : 'us-east-1'
   const region = options.region ?? env.AWS_REGION ?? env.AWS_DEFAULT_REGION ?? fallback
   if (region === undefined || !/^[\w-]+$/.test(region)) {
-    throw misconfigured(`region must be the region of the bucket, such as eu-central-1, not ${shown(region)}`)
+    throw misconfigured(
+      `region, or AWS_REGION, must be the region of the bucket, such as eu-central-1, not ${shown(region)}`,
+    )
   }
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com'
   const address = addressOf(endpoint ?? `https://s3.${region}.${domain}`)

@@ -1,3 +1,4 @@
+import { S3Client } from '@aws-sdk/client-s3'
 import { S3LeaseStore } from '@leasehold/s3'
 import { leasesOver, type StoreSubject } from '@leasehold/testkit'
 import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
@@ -10,8 +11,8 @@ const START = Date.parse('2026-11-29T00:00:00Z')
 /** The times of the service are not compared here: they are those of no clock. See `moto-laws.test.ts`. */
 const clockDifference = 1e9
 
-const subject: StoreSubject = {
-  name: 'S3LeaseStore',
+const subjectOver = (way: 'fetch' | 'sdk'): StoreSubject => ({
+  name: `S3LeaseStore over ${way}`,
   time: 'virtual',
   clients: true,
   remote: true,
@@ -24,9 +25,11 @@ const subject: StoreSubject = {
     }
     const server = await StandInS3.start({ time, tellsWrites: true })
     const keys = new LeaseKeys('leases/')
+    const endpoint = server.url
+    const sdk = () => new S3Client({ region: 'us-east-1', endpoint, credentials, forcePathStyle: true, maxAttempts: 1 })
+    const access = () => (way === 'fetch' ? { endpoint, credentials } : { client: sdk() })
     return {
-      open: (own) =>
-        new S3LeaseStore({ bucket: 'leases', endpoint: server.url, credentials, clockDifference, clock: own }),
+      open: (own) => new S3LeaseStore({ bucket: 'leases', ...access(), clockDifference, clock: own }),
       delete: (name) => server.objects.delete(keys.of(name)),
       copy: async (name) => {
         const copied = server.objects.get(keys.of(name))
@@ -35,7 +38,8 @@ const subject: StoreSubject = {
       stop: () => server.stop(),
     }
   },
-}
+})
 
-describeStoreLaws(subject)
-describeLeaseLaws(leasesOver(subject))
+describeStoreLaws(subjectOver('fetch'))
+describeStoreLaws(subjectOver('sdk'))
+describeLeaseLaws(leasesOver(subjectOver('fetch')))

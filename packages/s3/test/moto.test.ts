@@ -9,7 +9,9 @@ import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vit
 import { claimOf, granted, never } from './support/claims.js'
 import { MotoBucket, ways } from './support/moto-bucket.js'
 
-const times = { heartbeatInterval: 500, heartbeatTimeout: 6_000, operationTimeout: 2_000, logger: silentLogger }
+/** Long enough for a busy machine. */
+const times = { heartbeatInterval: 1_000, heartbeatTimeout: 10_000, operationTimeout: 5_000, logger: silentLogger }
+const WAIT = 40_000
 
 describeMoto('leases on a real server', () => {
   let moto: MotoServer
@@ -70,7 +72,7 @@ describeMoto('leases on a real server', () => {
       const lease = createLease(store, 'job', times)
       // The answer to the read, or to the write.
       proxy.dropNextResponse()
-      const isHeld = await lease.acquire({ wait: 10_000 })
+      const isHeld = await lease.acquire({ wait: WAIT })
       expect(isHeld).toBe(true)
       const renewed = new Promise((resolve) => lease.on('renewed', resolve))
       proxy.dropNextResponse()
@@ -94,7 +96,7 @@ describeMoto('leases on a real server', () => {
       const { proxy, bucket, url } = await proxied(test)
       const lease = createLease(bucket.store(way, { probe: false }, url), 'job', times)
       const lost: string[] = []
-      expect(await lease.acquire({ onLost: ({ reason }) => lost.push(reason) })).toBe(true)
+      expect(await lease.acquire({ wait: WAIT, onLost: ({ reason }) => lost.push(reason) })).toBe(true)
       const token = lease.fencingToken ?? 0n
       proxy.blackHole()
       const next = createLease(bucket.store(way, { probe: false }), 'job', { ...times, owner: 'next' })
@@ -102,7 +104,7 @@ describeMoto('leases on a real server', () => {
       next.on('acquired', () => {
         wasOverlap = lease.checkLease()
       })
-      expect(await next.acquire({ wait: 30_000 })).toBe(true)
+      expect(await next.acquire({ wait: WAIT })).toBe(true)
       expect(lost).toEqual(['expired'])
       expect(wasOverlap).toBe(false)
       expect(next.fencingToken).toBeGreaterThan(token)
@@ -112,7 +114,7 @@ describeMoto('leases on a real server', () => {
     it.concurrent('a slow server costs no lease', async (test) => {
       const { proxy, bucket, url } = await proxied(test)
       const lease = createLease(bucket.store(way, { probe: false }, url), 'job', times)
-      expect(await lease.acquire()).toBe(true)
+      expect(await lease.acquire({ wait: WAIT })).toBe(true)
       proxy.slowDown(400)
       let renewals = 0
       lease.on('renewed', () => {

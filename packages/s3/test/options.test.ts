@@ -14,7 +14,7 @@ describe('an invalid option is refused before anything is sent', () => {
   it.each<[string, object, RegExp]>([
     ['no bucket', { bucket: undefined }, /bucket must be the name of a bucket, such as my-leases, not undefined/],
     ['a bucket with a path', { bucket: 'leases/a' }, /not 'leases\/a'/],
-    ['a region that is none', { region: 'eu central' }, /region must be .* not 'eu central'/],
+    ['a region that is none', { region: 'eu central' }, /region, or AWS_REGION, must be .* not 'eu central'/],
     ['an endpoint without a protocol', { endpoint: 's3.example.com' }, /endpoint must be an address such as/],
     ['an endpoint with a query', { endpoint: 'https://s3.example.com?a=b' }, /endpoint must be an address such as/],
     ['credentials without a secret', { credentials: { accessKeyId: 'A' } }, /credentials must be \{ accessKeyId/],
