@@ -286,10 +286,11 @@ export const verify = declareCommand({
 
 export const migrate = declareCommand({
   name: 'migrate',
-  summary: 'Create the tables of a store, or bring them up to date',
+  summary: 'Create the tables or the bucket of a store',
   details:
-    'PostgreSQL needs it before the first lease, and after an update of @leasehold/postgres. Leases stay as they are, and it can be ' +
-    'run again at any time. Other stores need no tables.',
+    'PostgreSQL needs it before the first lease, and after an update of @leasehold/postgres. For MySQL, DynamoDB, NATS and S3, it ' +
+    'creates the table or the bucket, if it is missing. Leases stay as they are, and it can be run again at any time. Other ' +
+    'stores need no setup.',
   operands: [],
   options: unlimitedOptions,
   examples: [

@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { TestTerminal } from './support/test-terminal.js'
 
 describe('migrate', () => {
-  it('says that a store needs no tables', async () => {
+  it('says that a store needs no setup', async () => {
     const terminal = new TestTerminal()
     expect(await terminal.run('migrate')).toMatchObject({
       code: 0,
-      output: 'the local store needs no tables\n',
+      output: 'the local store needs no setup\n',
       errors: '',
     })
     const { output } = await terminal.run('migrate --output json')

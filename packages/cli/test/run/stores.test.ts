@@ -45,7 +45,7 @@ const stores: readonly ServedStore[] = [
       })
       const args = ['migrate', '--store', server.url]
       const { code, output, errors } = await leasehold(args, { folder: tmpdir() })
-      expect({ code, output, errors }).toEqual({ code: 0, output: 'the tables are up to date\n', errors: '' })
+      expect({ code, output, errors }).toEqual({ code: 0, output: 'the postgres store is set up\n', errors: '' })
       return [server, server.url]
     },
   },
