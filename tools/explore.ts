@@ -17,7 +17,7 @@ const options = {
   crashes: { type: 'boolean' },
   queue: { type: 'boolean' },
   cleanup: { type: 'boolean' },
-  remembers: { type: 'boolean' },
+  exact: { type: 'boolean' },
   deletions: { type: 'boolean' },
   /** After how many units a clock can be wrong again; 0 and the like break what a lease assumes. */
   steady: { type: 'string' },
@@ -31,8 +31,7 @@ const options = {
 } as const
 
 const { values } = parseArgs({ options, allowNegative: true })
-const { store, drift, users, duplicates, failures, crashes, queue, cleanup, remembers, deletions, progress, full } =
-  values
+const { store, drift, users, duplicates, failures, crashes, queue, cleanup, exact, deletions, progress, full } = values
 const minutes = wholeNumber('minutes')
 const bounds = {
   store,
@@ -47,7 +46,7 @@ const bounds = {
   crashes,
   queue,
   cleanup,
-  remembers,
+  exact,
   deletions,
   steady: values.steady === undefined ? undefined : Number(values.steady),
 }

@@ -30,10 +30,10 @@ export interface Bounds {
   /** Whether clients free, in the background and at any time, what they may have left. Server-timed stores only. */
   readonly cleanup: boolean
   /**
-   * Whether states differ by versions that a client has seen and cannot see again. It makes no difference to a store that
-   * compares versions. Observed stores only.
+   * Whether states differ also by what makes no difference to the engine and the stores as they are, such as when a claim
+   * was sent that was answered. Needed for deliberate bugs, to which it may make one; takes several times as many states.
    */
-  readonly remembers: boolean
+  readonly exact: boolean
   /** Whether an operator can delete the record of a free name. Server-timed stores only. */
   readonly deletions: boolean
 }
@@ -52,6 +52,6 @@ export const defaultBounds: Bounds = {
   users: ['waiting'],
   queue: false,
   cleanup: false,
-  remembers: false,
+  exact: false,
   deletions: false,
 }

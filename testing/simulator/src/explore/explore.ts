@@ -17,7 +17,10 @@ export interface Exploration extends Omit<SearchResult, 'set' | 'path'> {
  */
 export function explore(bounds: Partial<Bounds> = {}, options: SearchOptions = {}): Exploration {
   const within: Bounds = { ...defaultBounds, ...bounds }
-  const { set, path, ...result } = search(within, options)
+  const first = search(within, options)
+  // With the reduction, a state can be found by a way that is a little longer than the shortest.
+  const isShortest = first.found === undefined || first.found.rule === 'no-progress' || options.reduces === false
+  const { set, path, ...result } = isShortest ? first : search(within, { ...options, reduces: false })
   const schedule = result.found === undefined ? undefined : drawSchedule(within, { set, path, found: result.found })
   return { ...result, bounds: within, schedule }
 }

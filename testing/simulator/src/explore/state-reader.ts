@@ -63,7 +63,7 @@ export class StateReader {
     const grantId = this.#nextId(index)
     const bits = this.#next()
     const call = this.#nextCall()
-    const sentAt = this.#nextTime()
+    const sentAt = this.#nextSentAt()
     const firstSentAt = this.#nextTime()
     const retryAt = this.#nextTime()
     const uncertainSince = this.#bytes[this.#at] === ABSENT ? this.#absent() : this.#nextTime()
@@ -87,6 +87,13 @@ export class StateReader {
     }
   }
 
+  /** Long ago, if it makes no difference when. */
+  #nextSentAt(): number {
+    if (this.#bytes[this.#at] !== ABSENT) return this.#nextTime()
+    this.#at += 1
+    return -this.#grid.ttl * this.#grid.unit
+  }
+
   #absent(): undefined {
     this.#at += 1
     return undefined
@@ -102,12 +109,14 @@ export class StateReader {
     const grant = this.#nextGrant(index)
     const bits = this.#next()
     const call = this.#nextCall()
+    const confirmedAt = this.#bounds.exact ? this.#nextTime() : undefined
+    const validUntil = this.#nextTime()
     return {
       phase,
       op: 1,
       grant,
-      confirmedAt: this.#nextTime(),
-      validUntil: this.#nextTime(),
+      confirmedAt: confirmedAt ?? validUntil - (this.#grid.ttl - 1) * this.#grid.unit,
+      validUntil,
       holdUntil: Number.POSITIVE_INFINITY,
       suspended: 0,
       call,

@@ -91,7 +91,7 @@ export class StateWriter {
         add(tokens, cas.written.token)
         add(versions, cas.written.version)
       }
-      if (this.#bounds.remembers && cas.seenVersion !== 0) add(versions, cas.seenVersion)
+      if (this.#bounds.exact && cas.seenVersion !== 0) add(versions, cas.seenVersion)
       const { operation } = cas
       if (operation === undefined) continue
       if (operation.token !== 0) add(tokens, operation.token)
@@ -148,7 +148,9 @@ export class StateWriter {
 
   #writeClient(client: Client, index: number, server: Server): void {
     const { engine, waits, isOwed, leftover, messages, cas } = client
-    this.#byte(phases.indexOf(engine.phase) | (waits << 3) | (isOwed ? 32 : 0))
+    // In jeopardy, the same happens as before it.
+    const phase = engine.phase === 'jeopardy' && !this.#bounds.exact ? 'held' : engine.phase
+    this.#byte(phases.indexOf(phase) | (waits << 3) | (isOwed ? 32 : 0))
     if (engine.phase === 'acquiring') this.#writeAcquiring(engine, index)
     else if (engine.phase === 'releasing') this.#writeReleasing(engine, index)
     else if (engine.phase !== 'idle') this.#writeHeld(engine, index)
@@ -181,12 +183,15 @@ export class StateWriter {
     const { grantId, queue, woken, refusals, failures, failure, call, sentAt, firstSentAt, retryAt, uncertainSince } =
       engine
     this.#id(index, grantId)
-    this.#byte(flags(queue, woken, refusals > 0, failures > 0, failure !== undefined))
+    const { exact, cleanup } = this.#bounds
+    this.#byte(exact ? flags(queue, woken, refusals > 0, failures > 0, failure !== undefined) : flags(queue))
     this.#writeCall(call)
-    this.#time(sentAt)
+    // Once it was answered, nothing depends on when the last claim was sent.
+    this.#time(exact || call !== undefined ? sentAt : undefined)
     this.#time(firstSentAt)
     this.#time(retryAt)
-    this.#time(uncertainSince)
+    // Only what has to be cleaned up depends on it.
+    this.#time(exact || cleanup ? uncertainSince : undefined)
   }
 
   #writeGrant({ grantId, fencingToken }: Grant, index: number): void {
@@ -197,9 +202,12 @@ export class StateWriter {
   #writeHeld(engine: Held, index: number): void {
     const { grant, failures, failure, hasStray, changed, call, confirmedAt, validUntil, heartbeatAt } = engine
     this.#writeGrant(grant, index)
-    this.#byte(flags(hasStray, changed === true, failures > 0, failure !== undefined))
+    const { exact, cleanup } = this.#bounds
+    const isStray = hasStray && (exact || cleanup)
+    this.#byte(exact ? flags(isStray, changed === true, failures > 0, failure !== undefined) : flags(isStray))
     this.#writeCall(call)
-    this.#time(confirmedAt)
+    // It is as long before the end of the validity as a validity lasts.
+    if (exact) this.#time(confirmedAt)
     this.#time(validUntil)
     this.#time(heartbeatAt)
   }
@@ -207,7 +215,10 @@ export class StateWriter {
   #writeReleasing(engine: Releasing, index: number): void {
     const { grant, call, retryAt, limitAt, failures, failure, hasStray } = engine
     this.#writeGrant(grant, index)
-    this.#byte(flags(hasStray, call !== undefined, failures > 0, failure !== undefined))
+    const { exact, cleanup } = this.#bounds
+    const isStray = hasStray && (exact || cleanup)
+    const isCalling = call !== undefined
+    this.#byte(exact ? flags(isStray, isCalling, failures > 0, failure !== undefined) : flags(isStray, isCalling))
     this.#time(retryAt)
     this.#time(limitAt)
   }
@@ -251,7 +262,7 @@ export class StateWriter {
   #writeCas(client: Client, index: number, server: Server): void {
     const { cas } = client
     const { seenVersion, seenSince, written, operation } = cas
-    const isSeen = cas.seenVersion !== 0 && (this.#bounds.remembers || hasSeen(client, server))
+    const isSeen = cas.seenVersion !== 0 && (this.#bounds.exact || hasSeen(client, server))
     this.#version(isSeen ? seenVersion : 0)
     if (isSeen) this.#time(seenSince)
     const isUsed = usesWritten(client)

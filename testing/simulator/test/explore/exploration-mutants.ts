@@ -13,9 +13,10 @@ export interface Hunt {
 }
 
 /** One client is enough for most rules: the store is in every state in which it could grant the name to another. */
-const one: Partial<Bounds> = { clients: 1, ttl: 3 }
+const one: Partial<Bounds> = { clients: 1, ttl: 3, exact: true }
 const oneObserved: Partial<Bounds> = { ...one, store: 'observed' }
 const quiet: Partial<Bounds> = {
+  exact: true,
   ttl: 2,
   messages: 1,
   duplicates: false,
@@ -68,7 +69,7 @@ export const found: Readonly<Record<string, Hunt>> = {
   },
   'the store expires a grant too early': { bounds: one, rule: outlives, steps: 5, simulated: 72 },
   'a record that changes counts as seen unchanged': {
-    bounds: { ...twoObserved, remembers: true },
+    bounds: twoObserved,
     rule: [...outlives, 'exclusion'],
     steps: 16,
     simulated: 60,

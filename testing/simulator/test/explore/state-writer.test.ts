@@ -21,6 +21,8 @@ describe.each([
   ],
   ['server-timed, with late answers and three clients', { clients: 3, lateAnswers: true }],
   ['observed', { store: 'observed', drift: 'both' }],
+  ['server-timed, exactly', { exact: true, users: ['waiting', 'once'] }],
+  ['observed, exactly', { exact: true, store: 'observed' }],
   ['observed, with three clients', { store: 'observed', clients: 3, messages: 3 }],
 ] as const)('the states of an exploration, %s', (_, given) => {
   const bounds: Bounds = { ...defaultBounds, ttl: 3, ...given }

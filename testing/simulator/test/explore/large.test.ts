@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import type { Bounds } from '../../src/explore/bounds.js'
+import { explore } from '../../src/explore/explore.js'
+
+/** One message of each client on the way at a time, and none carried out twice. */
+const plain: Partial<Bounds> = { messages: 1, duplicates: false }
+
+/** Within each of these bounds, there are up to a few hundred thousand states. */
+const all: readonly (readonly [string, Partial<Bounds>])[] = [
+  ['one client of a server-timed store, with all that can happen', { clients: 1, ttl: 4 }],
+  [
+    'one client of an observed store, with all that can happen',
+    { clients: 1, ttl: 3, store: 'observed', drift: 'both' },
+  ],
+  ['two clients of a server-timed store, with copies, failures and crashes', { ttl: 2, messages: 1, drift: 'none' }],
+  ['two clients of a server-timed store, with drift', { ...plain, ttl: 3, failures: false }],
+  ['two waiters in the queue', { ...plain, ttl: 2, failures: false, drift: 'none', queue: true }],
+]
+
+describe('all states within larger bounds', () => {
+  it.each(all)('of %s', { timeout: 600_000 }, (_, bounds) => {
+    const { schedule, isComplete } = explore(bounds, { progress: true })
+    expect(schedule).toBeUndefined()
+    expect(isComplete).toBe(true)
+  })
+})
+
+/** Of these, there are too many: those that the fewest steps lead to. */
+const first: readonly (readonly [string, Partial<Bounds>])[] = [
+  ['two clients of a server-timed store', {}],
+  ['two clients of an observed store', { store: 'observed', drift: 'both' }],
+  ['three clients of a server-timed store', { clients: 3 }],
+  ['three clients of an observed store', { clients: 3, store: 'observed', drift: 'both' }],
+]
+
+describe('the first 300,000 states, with all that can happen', () => {
+  it.each(first)('of %s', { timeout: 600_000 }, (_, bounds) => {
+    const { schedule, states } = explore(bounds, { mostStates: 300_000 })
+    expect(schedule).toBeUndefined()
+    expect(states).toBeGreaterThanOrEqual(300_000)
+  })
+})
