@@ -170,3 +170,42 @@ describe('a late request that reaches the store after its repetition was granted
     expect(sent.length).toBe(before)
   })
 })
+
+describe('a copy of a claim that was refused, which reaches the store when the name is free', () => {
+  it('begins the time of its grant, also if a later claim under the same grant id fails', async () => {
+    const clock = new VirtualClock()
+    const memory = new MemoryLeaseStore({ clock })
+    const claims: Parameters<LeaseStore['acquire']>[0][] = []
+    let fails = false
+    const store: LeaseStore = {
+      limits: { ...memory.limits, ordered: false },
+      acquire: async (request, call) => {
+        claims.push(request)
+        if (fails) throw new Error('the connection is lost')
+        return await memory.acquire(request, call)
+      },
+      // No heartbeat extends the validity.
+      renew: () => new Promise(() => {}),
+      release: (grant, call) => memory.release(grant, call),
+      read: (name, call) => memory.read(name, call),
+      close: () => memory.close(),
+    }
+    const lease = createLease(store, 'job', { ...times, owner: 'me', clock, logger: silentLogger })
+    const other = createLease(memory, 'job', { ...times, owner: 'other', clock, logger: silentLogger })
+    await other.acquire()
+    const acquired = lease.acquire({ wait: TTL })
+    await clock.advance(3 * SECONDS)
+    // Just after a claim, so that the next one is as late as possible.
+    const before = claims.length
+    while (claims.length === before) await clock.advance(10)
+    fails = true
+    const [copy] = claims
+    if (copy === undefined || !(await other.release())) throw new Error('nothing was claimed, or released')
+    await memory.acquire(copy)
+    const grantEnds = clock.now() + TTL
+    await clock.advance(2 * SECONDS)
+    expect(claims.length).toBe(before + 2)
+    expect(await acquired).toBe(true)
+    expect(lease.validUntil).toBeLessThan(grantEnds)
+  })
+})
