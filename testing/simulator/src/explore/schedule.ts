@@ -71,7 +71,7 @@ export function drawSchedule(bounds: Bounds, result: Pick<SearchResult, 'path' |
   const { clients, ttl, store } = bounds
   const titles = ['store', ...Array.from({ length: clients }, (_, client) => `client ${client}`)]
   const lines = [
-    `${store}, ${clients} clients; ttl ${ttl}, validity ${ttl - 1}, heartbeat every 1, operation timeout 1; no step is due`,
+    `${store}, ${clients} ${clients === 1 ? 'client' : 'clients'}; ttl ${ttl}, validity ${ttl - 1}, heartbeat every 1, operation timeout 1`,
     '',
     `time  ${titles
       .map((title) => title.padEnd(WIDTH))

@@ -69,7 +69,7 @@ describe('an exploration with clocks that are wronger than a lease allows', () =
   it('prints the shortest schedule that leads there', () => {
     const { schedule } = explore({ ...wrong, clients: 1 })
     expect(schedule).toMatchInlineSnapshot(`
-      "server-timed, 1 clients; ttl 2, validity 1, heartbeat every 1, operation timeout 1; no step is due
+      "server-timed, 1 client; ttl 2, validity 1, heartbeat every 1, operation timeout 1
 
       time  store                             client 0
          0                                    acquire, waiting; sends: acquire 0.1

@@ -10,6 +10,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import { mutants as engineMutants } from '../mutants/mutants.js'
 import { objectiveMutants } from '../mutants/objective-mutants.js'
 import { parentMutants } from '../mutants/parent-mutants.js'
+import { timeMutants } from '../mutants/time-mutants.js'
 import type { Hunted } from './exploration-mutant.js'
 import { explored, found, further, type Hunt, outOfReach } from './exploration-mutants.js'
 
@@ -18,7 +19,7 @@ const hunter = fileURLToPath(new URL('hunt.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-exploration-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-const simulated = [...engineMutants, ...parentMutants, ...objectiveMutants]
+const simulated = [...engineMutants, ...parentMutants, ...objectiveMutants, ...timeMutants]
 const hunts: readonly { readonly name: string; readonly edits: readonly Edit[]; readonly hunt: Hunt }[] = [
   ...simulated.flatMap(({ name, edits }) => {
     const hunt = found[name]
