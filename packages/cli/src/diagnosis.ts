@@ -8,8 +8,8 @@ import {
   type LeaseStore,
   LeaseStoreUnfitError,
 } from '@leasehold/core'
-import { withinTime } from '@leasehold/core/internal'
-import type { AcquireOutcome, StoreCall, StoreFinding } from '@leasehold/core/store'
+import { looksOf, withinTime } from '@leasehold/core/internal'
+import type { AcquireOutcome, StoreCall, StoreFinding, StoreLimits } from '@leasehold/core/store'
 import { failureOf } from './failure.js'
 
 /** The name of the lease of the trial, and how many such names are tried while other trials hold them. */
@@ -126,9 +126,8 @@ class LeaseTrial {
   async #watchTime(name: string): Promise<void> {
     const { clock } = this.#limits
     const check = 'expiry'
-    if (this.#store.limits.observed === true) {
-      return this.#add(check, 'ok', { found: 'challengers observe the record: no clock of the store is needed' })
-    }
+    if (this.#store.limits.observed === true)
+      return this.#add(check, 'ok', { found: looksText(looksOf(this.#store.limits)) })
     const before = (await this.#read(name))?.remaining
     if (before === undefined) return this.#add(check, 'unknown', { found: 'the store does not show the time left' })
     let elapsed = 0
@@ -197,4 +196,13 @@ function staleAfter(change: string): Pick<StoreFinding, 'found' | 'change'> {
     found: `a read after ${change} returned the record before it`,
     change: 'read from the server that takes the writes, not from a replica or a cache',
   }
+}
+
+/** How challengers of an observed store find out that a holder is dead. */
+function looksText(looks: StoreLimits['looks']): string {
+  if (looks === undefined) return 'challengers observe the record for a ttl: no clock of the store is needed'
+  const extra = `${looks.extra} ms`
+  return looks.needed === 1
+    ? `by times of the store, one look finds a dead holder, from ${extra} after the ttl on`
+    : `by times of the store, two looks that are a ttl and ${extra} apart find a dead holder`
 }

@@ -4,6 +4,7 @@ import { LeaseHeldError } from '../errors/lease-held-error.js'
 import { LeaseLostError, lossError } from '../errors/lease-lost-error.js'
 import type { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { shownText } from '../errors/shown-value.js'
+import type { LeastWait } from '../store/one-look.js'
 import type { AbortListeners } from '../time/abort-listeners.js'
 import type { Clock } from '../time/clock.js'
 import type { AcquireOptions } from './acquire-options.js'
@@ -28,7 +29,7 @@ export interface RunHost {
   /** The holder for which a claim was refused, if it is known. Never rejects. */
   holder(): Promise<string | undefined>
   /** The least `wait` with which the store can tell a dead holder from a live one; `undefined` where one look is enough. */
-  leastWait(): { readonly wait: number; readonly advice: string } | undefined
+  leastWait(): LeastWait | undefined
   release(): Promise<unknown>
   /** Does the work, and tells the channels of it. */
   publish<T>(work: () => Promise<T>): Promise<T>

@@ -2,6 +2,7 @@ import type { LeaseLost } from '../errors/lease-lost.js'
 import { lossError } from '../errors/lease-lost-error.js'
 import { shownText } from '../errors/shown-value.js'
 import { createGrantId } from '../store/grant-id.js'
+import { type LeastWait, leastWaitOf } from '../store/one-look.js'
 import { AbortListeners } from '../time/abort-listeners.js'
 import { systemClock } from '../time/system-clock.js'
 import { isThenable, readGuarded } from '../user-code/guarded-calls.js'
@@ -18,6 +19,10 @@ class ObservedGrant implements RunGrant {
   fencingToken: bigint | undefined
 }
 
+/** `leastWaitOf`: of a recipe, which knows its store. */
+type ObservedSubject = PlainLease &
+  Required<Pick<PlainLease, 'settings'>> & { readonly [leastWaitOf]?: () => LeastWait | undefined }
+
 /** The grants of a lease that has `acquire`, `release` and `checkLease` only, and its runs. A release of it ends the run. */
 export class ObservedGrants implements RunHost {
   readonly clock = systemClock
@@ -26,13 +31,13 @@ export class ObservedGrants implements RunHost {
   readonly runs: LeaseRuns = new LeaseRuns(this)
   /** How many pieces of work go on although the loss of their grant was reported. */
   overdue = 0
-  readonly #lease: PlainLease
+  readonly #lease: ObservedSubject
   #grant: ObservedGrant | undefined
   #isKept = false
   /** Settles with the last release; never rejects. */
   #releasing: Promise<unknown> | undefined
 
-  constructor(lease: PlainLease & Required<Pick<PlainLease, 'settings'>>) {
+  constructor(lease: ObservedSubject) {
     const { name, owner } = lease.settings
     this.#lease = lease
     this.details = { leaseName: name, owner }
@@ -76,8 +81,8 @@ export class ObservedGrants implements RunHost {
     return undefined
   }
 
-  leastWait(): undefined {
-    return undefined
+  leastWait(): LeastWait | undefined {
+    return this.#lease[leastWaitOf]?.()
   }
 
   /** What a lease of the user does is published by itself. */

@@ -3,6 +3,15 @@ import type { LeaseStore, StoreLimits } from './lease-store.js'
 /** A waiter asks once more just after the expiry, and the store takes time to answer. In milliseconds. */
 const LAST_REQUEST = 500
 
+/** How long a challenger has to wait at least, in milliseconds, and the advice to do so. */
+export interface LeastWait {
+  readonly wait: number
+  readonly advice: string
+}
+
+/** The {@link LeastWait} of a lease that is made of others. In the global registry: all copies of this package share it. */
+export const leastWaitOf: unique symbol = Symbol.for('@leasehold/core/least-wait')
+
 type LookLimits = Pick<StoreLimits, 'observed' | 'looks'>
 
 /** How often challengers have to look at a record, see `StoreLimits.looks`; `undefined` where only observation helps. */
@@ -14,10 +23,7 @@ export function looksOf({ observed, looks }: LookLimits): StoreLimits['looks'] {
  * The least `wait` with which a challenger can replace a dead holder with this ttl, in milliseconds and whole seconds, and the
  * advice to set it; `undefined` where one look is enough.
  */
-export function leastWait(
-  store: Pick<LeaseStore, 'kind' | 'limits'>,
-  ttl: number,
-): { readonly wait: number; readonly advice: string } | undefined {
+export function leastWait(store: Pick<LeaseStore, 'kind' | 'limits'>, ttl: number): LeastWait | undefined {
   if (looksOf(store.limits)?.needed === 1) return undefined
   const wait = Math.ceil((ttl + LAST_REQUEST) / 1_000) * 1_000
   return { wait, advice: waitAdvice(store, `wait: ${String(wait).replace(/\B(?=(\d{3})+$)/g, '_')}`) }

@@ -1,5 +1,5 @@
 import { type AcquireOptions, Lease, type LeaseStore, LeaseUnavailableError } from '@leasehold/core'
-import { checkMetadata, keptAlive } from '@leasehold/core/internal'
+import { checkMetadata, keptAlive, leastWait, leastWaitOf } from '@leasehold/core/internal'
 import { checkAcquireOptions } from '../acquire-options.js'
 import { SharedAttempt } from '../shared-attempt.js'
 import { pauseUntil } from '../waiting.js'
@@ -36,6 +36,11 @@ export class EnteredLease extends Lease {
 
   /** It was entered, and is held. */
   protected onEntered(_entry: Entry): void {}
+
+  /** @internal For the error of a `run` that was refused. */
+  [leastWaitOf](): ReturnType<typeof leastWait> {
+    return leastWait(this.store, this.settings.timeouts.heartbeatTimeout)
+  }
 
   get store(): LeaseStore {
     return this.turnstile.store
