@@ -2,7 +2,7 @@ import { describeRedis } from '@leasehold/testing/describe-redis'
 import { describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
 import { onCluster } from './support/law-subjects.js'
-import { clusterLibraries } from './support/libraries.js'
+import { differingClusterLibraries } from './support/libraries.js'
 import { RedisCluster } from './support/redis-cluster.js'
 
 describeRedis('a cluster of three nodes:', () => {
@@ -14,5 +14,5 @@ describeRedis('a cluster of three nodes:', () => {
 
   afterAll(() => cluster.stop())
 
-  for (const library of clusterLibraries) describeStoreLaws(onCluster(library, () => cluster))
+  for (const library of differingClusterLibraries) describeStoreLaws(onCluster(library, () => cluster))
 })
