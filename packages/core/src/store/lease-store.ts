@@ -61,7 +61,8 @@ export interface AcquireRequest {
   readonly ifMatch?: string
   /**
    * Where the store is ordered: a refused request keeps its place in the queue, under its grant id, until it is
-   * granted, withdrawn, or not repeated for a ttl. A request without it does not overtake the requests in the queue.
+   * granted, withdrawn, or not repeated for a ttl: of a client that polls, for the shorter time that its store names. A
+   * request without it does not overtake the requests in the queue.
    */
   readonly queue?: boolean
 }

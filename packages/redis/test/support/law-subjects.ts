@@ -45,7 +45,7 @@ export function onServer(library: ServerLibrary, server: () => RedisServer, isWi
         open: () => {
           client ??= library.server(server())
           count += 1
-          return connected(new RedisLeaseStore(client, { prefix, compat }), count)
+          return connected(new RedisLeaseStore(client, { ...library.storeOptions, prefix, compat }), count)
         },
         delete: (name) => server().command('DEL', `${prefix}{${name}}`, oldKey(name)),
         copy: async (name) => {
@@ -76,7 +76,7 @@ export function behindProxies(library: ServerLibrary, server: () => RedisServer)
       return {
         open: async () => {
           const way = await TcpProxy.to(server().port)
-          const store = await opened(new RedisLeaseStore(library.server(way), { prefix }))
+          const store = await opened(new RedisLeaseStore(library.server(way), { ...library.storeOptions, prefix }))
           ways.set(store, way)
           return store
         },
@@ -107,7 +107,7 @@ export function onServerThatRestarts(library: ServerLibrary, program: ServerProg
       const stores: RedisLeaseStore[] = []
       return {
         open: async () => {
-          const store = await opened(new RedisLeaseStore(library.server(server)))
+          const store = await opened(new RedisLeaseStore(library.server(server), library.storeOptions))
           stores.push(store)
           return store
         },

@@ -1,4 +1,4 @@
-import type { RedisClient } from '@leasehold/redis'
+import type { RedisClient, RedisLeaseStoreOptions } from '@leasehold/redis'
 import { UpstashFront } from '@leasehold/testing/upstash-front'
 import { Redis as UpstashRedis } from '@upstash/redis'
 import { GlideClient, GlideClusterClient } from '@valkey/valkey-glide'
@@ -31,6 +31,8 @@ interface Group {
 /** A client library, with clients as its users make them: nothing is configured but where the server is. */
 export interface ServerLibrary {
   readonly name: string
+  /** For the laws. */
+  readonly storeOptions?: RedisLeaseStoreOptions
   /** Clients that are not connected: the store must not need it. */
   server(address: Address): RedisClient
 }
@@ -153,6 +155,8 @@ const front = await UpstashFront.start()
 
 export const upstash: ServerLibrary = {
   name: '@upstash/redis',
+  // A place lasts for five times this, or a ttl: the laws repeat no request before a ttl of 6 s is over.
+  storeOptions: { pollInterval: 1_300 },
   server: (address) => new UpstashRedis({ ...front.access(address), enableTelemetry: false }),
 }
 
