@@ -1,6 +1,9 @@
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { type ConsulClusterOptions, ConsulGuard, ConsulLeaseStore } from '@leasehold/consul'
 import { AbortableCall } from '@leasehold/core/store'
 import { freePort } from '@leasehold/testing/free-port'
@@ -122,6 +125,24 @@ describe('a Consul object', () => {
     const consul = new Consul({ baseUrl: `${agent.url}/consul/v1` } as object)
     await clientWith({ consul }).send(get, new AbortableCall(5_000))
     expect(agent.asked.map(({ path }) => path)).toEqual(['/consul/v1/kv/job'])
+  })
+})
+
+describe('a blocking query', () => {
+  it.each(['connections of its own', 'a Consul object'])('over %s does not keep the process alive', async (way) => {
+    let isQueried = (): void => {}
+    const queried = new Promise<void>((resolve) => {
+      isQueried = resolve
+    })
+    const agent = await agentThat((request, response) => {
+      // The query is not answered, and the program goes on when it is there.
+      if (request.url?.includes('wait=') === true) isQueried()
+      else void queried.then(() => response.end())
+    })
+    const program = fileURLToPath(new URL('./support/watcher.ts', import.meta.url))
+    const options = ['--import', 'tsx', '--conditions', '@leasehold/source', program, String(agent.port), way]
+    // Rejects if the process does not end by itself.
+    await promisify(execFile)(process.execPath, options, { timeout: 60_000 })
   })
 })
 
