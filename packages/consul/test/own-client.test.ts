@@ -32,12 +32,6 @@ describeConsul("the user's client, on", () => {
   })
 
   describeStoreLaws(onServer(() => server, { name: 'Consul object', cluster: () => ({ consul }) }))
-  describeStoreLaws(
-    onServer(() => server, {
-      name: 'fetch',
-      cluster: (url) => ({ addresses: [url], fetch: (...args) => fetch(...args) }),
-    }),
-  )
 
   it('serves a guard, and its connections stay open when guard and store are closed', async () => {
     const own = consulFor(server.url)
