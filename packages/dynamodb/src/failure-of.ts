@@ -78,29 +78,32 @@ export function failureOf(
     const advice = `Nothing was written. It is repeated later; if it stays so, raise the capacity of table '${table.table}'`
     return new LeaseUnavailableError(`${failed}. ${advice}`, { ...details, retryAfter: retryAfterOf(failure) })
   }
-  if (name === 'AccessDeniedException') {
-    const advice = `the identity needs this statement in its policy: ${policyFor(table)}`
-    return new LeaseUnauthorisedError(`${failed}: ${advice}`, details)
-  }
-  if (/^ExpiredToken/.test(name) || name === 'RequestExpired') {
-    return new LeaseUnauthorisedError(
-      `${failed}: the credentials have expired. Give the client a provider that renews them, such as fromNodeProviderChain, ` +
-        'instead of fixed keys',
-      details,
-    )
-  }
-  if (unauthenticated.has(name)) {
-    const advice = 'check the credentials and the region of the client, and the clock of this machine'
-    return new LeaseUnauthorisedError(`${failed}: ${advice}`, details)
-  }
+  const access = accessAdvice(name, table)
+  if (access !== undefined) return new LeaseUnauthorisedError(`${failed}: ${access}`, details)
   if (name === 'ValidationException' && /schema|key/i.test(failure.message)) {
     return new LeaseConfigurationError(`${failed}: ${keyAdvice(table)}`, details)
   }
-  if (isRefusal(failure)) return new LeaseConfigurationError(failed, details)
+  if (refusals.has(name)) return new LeaseConfigurationError(failed, details)
+  if (/region is missing/i.test(failure.message)) {
+    return new LeaseConfigurationError(`${failed}: set AWS_REGION, or give the client a region`, details)
+  }
   const advice = isUnconnected(error)
     ? 'The service cannot be reached: check the endpoint and the region of the client'
     : 'The request may have been applied: try again'
   return new LeaseUnavailableError(`${failed}. ${advice}`, { ...details, retryAfter: retryAfterOf(failure) })
+}
+
+/** What to do about a refusal of the identity; `undefined` if the error is another one. */
+function accessAdvice(name: string, table: TableName): string | undefined {
+  if (name === 'AccessDeniedException') return `the identity needs this statement in its policy: ${policyFor(table)}`
+  if (/^ExpiredToken/.test(name) || name === 'RequestExpired') {
+    return (
+      'the credentials have expired. Give the client a provider that renews them, such as fromNodeProviderChain, instead ' +
+      'of fixed keys'
+    )
+  }
+  if (!unauthenticated.has(name)) return undefined
+  return 'check the credentials and the region of the client, and the clock of this machine'
 }
 
 function said(failure: Error & Omit<ServiceFailure, 'name'>): string {
@@ -116,16 +119,12 @@ function withoutRequest(failure: Error & Omit<ServiceFailure, 'name'>): Error {
   return Object.assign(new Error(message), { name, $metadata, ...(code === undefined ? {} : { code }) })
 }
 
-/** Whether the service, or the client, will always reject this request. It had no effect. */
-function isRefusal({ name, message, $metadata }: Error & Omit<ServiceFailure, 'name'>): boolean {
-  // The client has no region: it has sent nothing.
-  if (/region is missing/i.test(message)) return true
-  // Other refusals, such as conflicts with a transaction, are temporary.
-  return ['ValidationException', 'SerializationException', 'UnknownOperationException'].includes(name) &&
-    $metadata?.httpStatusCode !== undefined
-    ? $metadata.httpStatusCode < 500
-    : false
-}
+/** Errors after which the service will always reject the same request. It had no effect. */
+const refusals: ReadonlySet<string> = new Set([
+  'ValidationException',
+  'SerializationException',
+  'UnknownOperationException',
+])
 
 /** The pause that the service asks for, in milliseconds. */
 function retryAfterOf({ $response }: Pick<ServiceFailure, '$response'>): number | undefined {

@@ -151,7 +151,7 @@ describe.concurrent('each error of the service is a typed error that says what t
     }
     await expect(server.store({ probe: false }, { region }).read('a', never)).rejects.toMatchObject({
       name: 'LeaseConfigurationError',
-      message: expect.stringContaining('Region is missing'),
+      message: expect.stringContaining('Region is missing: set AWS_REGION'),
     })
   })
 })
