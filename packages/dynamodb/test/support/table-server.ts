@@ -24,7 +24,7 @@ export interface SeenRequest {
 }
 
 /** An error as the service answers it. */
-export interface ServiceError {
+interface ServiceError {
   readonly status?: number
   readonly type: string
   readonly message?: string
