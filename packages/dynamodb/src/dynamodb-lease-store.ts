@@ -1,5 +1,6 @@
 import type { AttributeValue } from '@aws-sdk/client-dynamodb'
-import { type Grant, systemClock } from '@leasehold/core'
+import { type Clock, type Grant, systemClock } from '@leasehold/core'
+import { withinTime } from '@leasehold/core/internal'
 import type { StoreCall, StoreFinding } from '@leasehold/core/store'
 import { CasLeaseStore, checkOptionNames, clockErrorOf } from '@leasehold/core/store-kit'
 import {
@@ -15,6 +16,9 @@ import { type LeaseCondition, leaseCondition } from './lease-condition.js'
 import { LeaseTable } from './lease-table.js'
 import { tableFindings } from './table-findings.js'
 
+/** How long the service may take to create the table, in milliseconds. */
+const CREATION_TIME = 120_000
+
 /** The room for metadata in a record, in bytes. */
 const METADATA_ROOM = 4_096
 
@@ -26,6 +30,9 @@ const METADATA_ROOM = 4_096
 export class DynamodbLeaseStore extends CasLeaseStore<string> {
   readonly #table: LeaseTable
   readonly #isOneRegion: boolean
+  /** The same table, which is created if it is missing. */
+  readonly #creating: LeaseTable
+  readonly #clock: Clock
 
   /** Throws a `LeaseConfigurationError` if the client or an option does not fit. Sends nothing. */
   constructor(client: DynamodbClient, options: DynamodbLeaseStoreOptions = {}) {
@@ -36,14 +43,38 @@ export class DynamodbLeaseStore extends CasLeaseStore<string> {
     if (globalTable !== 'refuse' && globalTable !== 'one-region') {
       throw misconfigured(`globalTable must be 'refuse' or 'one-region', not '${String(globalTable)}'`)
     }
-    const table = new LeaseTable(client, tableIn(options), create ? clock : undefined)
+    const name = tableIn(options)
+    const creating = new LeaseTable(client, name, clock)
+    const table = create ? creating : new LeaseTable(client, name)
     super(new DynamodbRegister(table, clockErrorOf('dynamodb', clockDifference)), {
       clock,
       probe,
       metadata: METADATA_ROOM,
     })
     this.#table = table
+    this.#creating = creating
+    this.#clock = clock
     this.#isOneRegion = globalTable === 'one-region'
+  }
+
+  /**
+   * Creates the table if it does not exist, also without the option `create`, and waits until it can be used. Rejects as an
+   * operation of a lease does; after two minutes with a `LeaseTimeoutError`.
+   */
+  async migrate(): Promise<void> {
+    const { table } = this.#creating.name
+    const description = { name: 'description of the table' }
+    await withinTime(
+      { timeout: CREATION_TIME, clock: this.#clock },
+      this,
+      { operation: `creation of table '${table}'` },
+      (call) =>
+        this.#creating.send(
+          description,
+          call,
+          ({ DescribeTableCommand }) => new DescribeTableCommand({ TableName: table }),
+        ),
+    )
   }
 
   /** What the service says about the table, and whether it keeps conditions. Writes the item `leasehold-probe`. */

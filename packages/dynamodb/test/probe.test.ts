@@ -120,3 +120,21 @@ it('creates the table that is missing, once, also for many at once', async () =>
   const outcomes = await Promise.all(stores.map((store) => createLease(store, 'a', slow).acquire()))
   expect(outcomes.filter(Boolean)).toHaveLength(1)
 })
+
+describe('migrate', () => {
+  it('creates the table that is missing, and leaves one that is there', async () => {
+    const store = server.store({ table: 'migrated', partitionKey: 'lease' })
+    await store.migrate()
+    const grant = await granted(store, 'a')
+    await store.migrate()
+    expect(await store.read('a', never)).toMatchObject({ grantId: grant.grantId })
+  })
+
+  it('says that the permission is missing', async () => {
+    fates.set('refused', ({ action }) => (action === 'CreateTable' ? { type: 'AccessDeniedException' } : undefined))
+    await expect(server.store({ table: 'refused' }).migrate()).rejects.toMatchObject({
+      name: 'LeaseUnauthorisedError',
+      message: expect.stringContaining("creation of table 'refused' failed"),
+    })
+  })
+})
