@@ -22,7 +22,9 @@ export function failureOf({ operation, leaseName }: Asked, error: unknown, bucke
       details,
     )
   }
-  if (names.some((name) => /^(AuthorizationError|UserAuthenticationExpiredError)$/.test(name))) {
+  // A busy server ends a connection whose credentials did not come in time: they may be right.
+  const isLate = /authentication timeout/i.test(networkMessage(error))
+  if (!isLate && names.some((name) => /^(AuthorizationError|UserAuthenticationExpiredError)$/.test(name))) {
     return new LeaseUnauthorisedError(
       `${failed}: check the user and the password, the token or the credentials`,
       details,

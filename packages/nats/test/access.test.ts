@@ -19,6 +19,7 @@ const allowed = [
 
 const users = `
 authorization {
+  timeout: 20
   users: [
     { user: admin, password: admin }
     { user: app, password: "app secret", permissions: { publish: ${JSON.stringify(allowed)}, subscribe: ["_INBOX.>"] } }
@@ -71,8 +72,10 @@ describeNats('of the servers,', () => {
         const user = createUser()
         const nkeyFile = join(folder, 'seed')
         writeFileSync(nkeyFile, `${new TextDecoder().decode(user.getSeed())}\n`)
-        const withToken = await scene.server({ config: 'authorization { token: s3cret }' })
-        const withKey = await scene.server({ config: `authorization { users: [{ nkey: ${user.getPublicKey()} }] }` })
+        const withToken = await scene.server({ config: 'authorization { timeout: 20, token: s3cret }' })
+        const withKey = await scene.server({
+          config: `authorization { timeout: 20, users: [{ nkey: ${user.getPublicKey()} }] }`,
+        })
         await granted(scene.store({ servers: [withToken.url], token: 's3cret' }), 'g')
         await granted(scene.store({ servers: [withKey.url], nkeyFile }), 'g')
         const wrong = scene.store({ servers: [withToken.url], token: 'other' }).read('job', never)
@@ -83,15 +86,15 @@ describeNats('of the servers,', () => {
 
     it('one whose password changes in the middle ends a lease, and the next grant tells why', () =>
       Scene.play(async (scene) => {
-        const server = await scene.server({ config: 'authorization { user: a, password: one }' })
+        const server = await scene.server({ config: 'authorization { timeout: 20, user: a, password: one }' })
         const store = scene.store({ servers: [server.url], user: 'a', password: 'one' })
         await granted(store, 'first')
-        server.reload('authorization { user: a, password: two }')
+        server.reload('authorization { timeout: 20, user: a, password: two }')
         await eventually('the password is refused', async () => {
           const error = await store.read('job', within(2_000)).catch((reason: Error) => reason)
           return error instanceof LeaseUnauthorisedError
         })
-        server.reload('authorization { user: a, password: one }')
+        server.reload('authorization { timeout: 20, user: a, password: one }')
         await eventually('it is accepted again', async () => {
           return (await store.read('job', within(2_000)))?.grantId === 'first'
         })
