@@ -47,7 +47,7 @@ export function failureOf({ operation, leaseName }: Asked, error: unknown, bucke
 }
 
 /** The command that makes the bucket. */
-export function missing(bucket: string): string {
+function missing(bucket: string): string {
   return `the bucket '${bucket}' does not exist: make it with 'nats kv add ${bucket} --replicas=3' (1 without a cluster)`
 }
 

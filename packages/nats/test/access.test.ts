@@ -5,7 +5,7 @@ import { natsLease } from '@leasehold/nats'
 import { eventually, freePort, temporaryFolder } from '@leasehold/testing'
 import { certificate } from '@leasehold/testing/certificate'
 import { describeNats } from '@leasehold/testing/describe-nats'
-import { createUser } from '@nats-io/nkeys'
+import { nkeys } from '@nats-io/transport-node'
 import { describe, it } from 'vitest'
 import { claimOf, granted, hasRenewed, never, Scene, within } from './support/scene.js'
 
@@ -69,7 +69,7 @@ describeNats('of the servers,', () => {
     it('one with a token, and one with NKeys, take these options', ({ expect, onTestFinished }) =>
       Scene.play(async (scene) => {
         const folder = temporaryFolder({ onTestFinished })
-        const user = createUser()
+        const user = nkeys.createUser()
         const nkeyFile = join(folder, 'seed')
         writeFileSync(nkeyFile, `${new TextDecoder().decode(user.getSeed())}\n`)
         const withToken = await scene.server({ config: 'authorization { timeout: 20, token: s3cret }' })

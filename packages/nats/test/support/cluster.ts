@@ -28,7 +28,7 @@ export async function begin(scene: Scene, options?: NatsServerOptions): Promise<
 }
 
 /** The name of the server that leads the bucket. */
-export async function leaderOf(connection: NatsConnection, bucket = 'leasehold'): Promise<string> {
+async function leaderOf(connection: NatsConnection, bucket = 'leasehold'): Promise<string> {
   const manager = await jetstreamManager(connection)
   const { cluster } = await manager.streams.info(`KV_${bucket}`)
   return cluster?.leader ?? ''

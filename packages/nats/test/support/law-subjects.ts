@@ -8,7 +8,7 @@ import { type StoreLaw, type StoreSubject, storeLaws, TcpProxy } from '@leasehol
 import { type KV, Kvm } from '@nats-io/kv'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 
-export const never = new AbortableCall()
+const never = new AbortableCall()
 
 /** The laws that cut clients off. */
 export const partitionLaws: readonly StoreLaw[] = storeLaws.filter(({ needs }) => needs.includes('partition'))
