@@ -1,11 +1,17 @@
 import { LeaseStoreUnfitError, systemClock } from '@leasehold/core'
 import type { StoreCall, StoreFinding } from '@leasehold/core/store'
 import { CasLeaseStore, checkOptionNames } from '@leasehold/core/store-kit'
-import { CONDITIONS, misconfigured } from './failure-of.js'
+import { CONDITIONS } from './failure-of.js'
 import { LeaseKeys } from './lease-object.js'
 import { openBucket } from './open-bucket.js'
 import { type S3LeaseStoreOptions, storeOptionNames } from './s3-options.js'
 import { S3Register } from './s3-register.js'
+
+/**
+ * The shortest ttl, in milliseconds. The first grant of a name can take a second, and has to fit into the time limit of a
+ * call, which follows from the ttl.
+ */
+const MIN_TTL = 5_000
 
 /**
  * Leases in a bucket of S3, or of a service with its interface: one object for each name, which only conditional requests
@@ -20,10 +26,13 @@ export class S3LeaseStore extends CasLeaseStore<string> {
   constructor(options: S3LeaseStoreOptions) {
     checkOptionNames('S3LeaseStore', options, storeOptionNames, { store: 's3' })
     const { prefix = 'leases/', clockDifference = 2_000, maxTtl, probe, clock = systemClock } = options
-    const isDuration = clockDifference >= 0 && clockDifference < Number.POSITIVE_INFINITY
-    if (!isDuration) throw misconfigured(`clockDifference must be 0 ms or more, not ${clockDifference}`)
     const register = new S3Register(openBucket(options), new LeaseKeys(prefix), clockDifference, clock)
-    super(register, { clock, ...(maxTtl === undefined ? {} : { maxTtl }), ...(probe === undefined ? {} : { probe }) })
+    super(register, {
+      clock,
+      minTtl: MIN_TTL,
+      ...(maxTtl === undefined ? {} : { maxTtl }),
+      ...(probe === undefined ? {} : { probe }),
+    })
   }
 
   /** Whether the service keeps the conditions of writes. Writes the object of the reserved name `leasehold-probe`. */

@@ -93,7 +93,10 @@ export interface S3BucketOptions {
 export interface S3LeaseStoreOptions extends S3BucketOptions {
   /** The keys of lease objects begin with this; `leases/` unless given. */
   readonly prefix?: string | undefined
-  /** By how much the clocks of two servers of the service can differ; 2,000 unless given. */
+  /**
+   * By how much the clocks of two servers of the service can differ; 2,000 unless given. `Infinity`: their times are not
+   * compared, and each challenger has to see an object unchanged for its ttl.
+   */
   readonly clockDifference?: number | undefined
   /** The longest ttl, 1 h unless given; also the cap on the ttl of records that others wrote. */
   readonly maxTtl?: number | undefined

@@ -1,6 +1,6 @@
 import { type Clock, LeaseStoreUnfitError } from '@leasehold/core'
 import type { CasEntry, CasRecord, CasRegister, CasWritten, StoreCall } from '@leasehold/core/store'
-import { SECOND, type VersionStamp, WriteTimes } from '@leasehold/core/store-kit'
+import { clockErrorOf, type VersionStamp, WriteTimes } from '@leasehold/core/store-kit'
 import type { BucketAnswer, BucketClient, ObjectRequest } from './bucket-client.js'
 import { CONDITIONS, type FailedRequest, failureOf } from './failure-of.js'
 import { inContent, type LeaseKeys, toContent } from './lease-object.js'
@@ -16,15 +16,15 @@ export class S3Register implements CasRegister<string> {
   readonly kind = 's3'
   /** Users, lifecycle rules and restored versions remove objects. */
   readonly forgets = true
-  readonly clockError: number
+  readonly clockError?: number
   readonly #client: BucketClient
   readonly #keys: LeaseKeys
   readonly #times: WriteTimes
 
   /** `clockDifference`: by how much the clocks of two servers of the service can differ, in milliseconds. */
   constructor(client: BucketClient, keys: LeaseKeys, clockDifference: number, clock: Clock) {
-    // Both times of a comparison are whole seconds.
-    this.clockError = 2 * SECOND + clockDifference
+    const clockError = clockErrorOf(this.kind, clockDifference)
+    if (clockError !== undefined) this.clockError = clockError
     this.#client = client
     this.#keys = keys
     this.#times = new WriteTimes(clock)

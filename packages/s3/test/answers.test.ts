@@ -243,7 +243,7 @@ describe('credentials', () => {
   it('that expire in the middle, before they said, cost one heartbeat: the lease stays held', async () => {
     let asked = 0
     const store = open({ credentials: () => temporary(++asked, new Date(wallTime() + 3_600_000)) })
-    const lease = createLease(store, 'job', { heartbeatInterval: 200, heartbeatTimeout: 3_000, logger: silentLogger })
+    const lease = createLease(store, 'job', { heartbeatInterval: 200, heartbeatTimeout: 20_000, logger: silentLogger })
     expect(await lease.acquire()).toBe(true)
     const refusing = (key: string) => {
       server.intercept = ({ headers }) =>
