@@ -43,6 +43,8 @@ export class StandInS3 {
   readonly url: string
   readonly objects = new Map<string, StoredObject>()
   readonly requests: SeenRequest[] = []
+  /** The ETags of all writes. */
+  readonly etags: string[] = []
   /** Asked before each request; `undefined`: the service answers. */
   intercept: (request: SeenRequest) => Interception | undefined = () => undefined
   /** The next write is done, and has the answer of its repetition by the client: its condition is not met any more. */
@@ -82,6 +84,7 @@ export class StandInS3 {
     const etag = `"${createHash('md5').update(body).digest('hex')}"`
     const object = { body, etag, lastModified: this.#seconds() }
     this.objects.set(key, object)
+    this.etags.push(etag)
     return object
   }
 
