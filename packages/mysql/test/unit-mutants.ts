@@ -50,4 +50,28 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/faults.test.ts',
     name: 'that is a replica: refuses every operation, never answers from the past, and serves as the primary later',
   },
+  {
+    title: 'a release wakes no waiter of its store',
+    file: 'src/mysql-lease-store.ts',
+    find: 'if (first !== undefined) this.#messages.notify(turnOf(first))',
+    replace: '',
+    test: 'test/costs.test.ts',
+    name: 'mariadb: the server is not asked for the end of a lease that the same store releases',
+  },
+  {
+    title: 'what is not committed counts as granted',
+    file: 'src/client/client-adapter.ts',
+    find: 'if (commits) {',
+    replace: 'if (true as boolean) {',
+    test: 'test/failures.test.ts',
+    name: 'mariadb: a store in sessions with unusual settings works after set autocommit = 0',
+  },
+  {
+    title: 'an open transaction of a connection is not noticed',
+    file: 'src/client/client-adapter.ts',
+    find: 'if (answer.inTransaction || isInTransaction(connection)) throw openTransaction()',
+    replace: '',
+    test: 'test/failures.test.ts',
+    name: 'mariadb: a store in sessions with unusual settings an open transaction of a connection is noticed',
+  },
 ]
