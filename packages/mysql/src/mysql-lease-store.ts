@@ -352,7 +352,7 @@ export class MysqlLeaseStore implements LeaseStore {
     yield* this.#messages.listenRegistered(freeOf(name), call, () => MISSED_TURN_POLL, isFree)
   }
 
-  /** Asks the server for its configuration, and tries a transaction. Writes nothing. */
+  /** Asks the server for its configuration. Writes nothing. */
   async probe(call: StoreCall): Promise<readonly StoreFinding[]> {
     this.#checks.usable(call)
     return await probeServer(this.#adapter, call)

@@ -4,11 +4,14 @@ import { MysqlGuard, MysqlLeaseStore, migrate, type Transaction } from '@leaseho
 import { eventually } from '@leasehold/testing'
 import { describeMysql } from '@leasehold/testing/describe-mysql'
 import { MysqlServer } from '@leasehold/testing/mysql-server'
+import { Writer } from '@leasehold/testing/writer'
 import type { Pool, PoolConnection } from 'mysql2/promise'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { claimOf, granted, never } from './support/claims.js'
 import { mariadbPoolTo, poolTo } from './support/libraries.js'
-import { Writer } from './support/writer.js'
+
+/** It stops inside its transaction. */
+const PROGRAM = new URL('./support/stopped-writer.ts', import.meta.url)
 
 const guard = new MysqlGuard()
 
@@ -266,8 +269,8 @@ describeMysql('the guard', (kind) => {
   it('in a process that was stopped beyond its ttl: nobody else is granted the name before its commit or its death', async () => {
     await pool.query('create table writes (owner text)')
     const [writer, dying] = await Promise.all([
-      Writer.start([server.port, 'job', 3_000]),
-      Writer.start([server.port, 'other', 3_000]),
+      Writer.start(PROGRAM, [server.port, 'job', 3_000]),
+      Writer.start(PROGRAM, [server.port, 'other', 3_000]),
     ])
     try {
       writer.stop()

@@ -13,14 +13,17 @@ import { migrate, PostgresGuard, PostgresLeaseStore, type Transaction } from '@l
 import { eventually } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
+import { Writer } from '@leasehold/testing/writer'
 import type { Pool, PoolClient } from 'pg'
 import postgres from 'postgres'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { poolTo } from './support/pool-to.js'
 import { underLease } from './support/under-lease.js'
-import { Writer } from './support/writer.js'
 
 const never = new AbortableCall()
+
+/** It stops inside its transaction. */
+const PROGRAM = new URL('./support/stopped-writer.ts', import.meta.url)
 
 const guard = new PostgresGuard()
 
@@ -281,7 +284,7 @@ describePostgres('the guard', () => {
       await migrate(pool, { schema })
       await pool.query(`create table ${schema}.writes (owner text, at timestamptz default clock_timestamp())`)
       const others = new PostgresLeaseStore(pool, { schema })
-      const writer = await Writer.start([server.url, schema, ttl, idle])
+      const writer = await Writer.start(PROGRAM, [server.url, schema, ttl, idle])
       try {
         writer.stop()
         await eventually('the lease has expired', async () => (await others.read('job', never))?.state === 'expired')

@@ -1,9 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 
-const PROGRAM = new URL('./stopped-writer.ts', import.meta.url).pathname
-
-/** `stopped-writer.ts` in a process of its own, inside its transaction. */
+/** A program in a process of its own that says `inside` when it is in its transaction, and commits on its first input. */
 export class Writer {
   readonly #child: ChildProcess
 
@@ -11,10 +9,10 @@ export class Writer {
     this.#child = child
   }
 
-  static async start(args: readonly (string | number)[]): Promise<Writer> {
+  static async start(program: URL, args: readonly (string | number)[]): Promise<Writer> {
     const child = spawn(
       process.execPath,
-      ['--import', 'tsx', '--conditions', '@leasehold/source', PROGRAM, ...args.map(String)],
+      ['--import', 'tsx', '--conditions', '@leasehold/source', program.pathname, ...args.map(String)],
       { stdio: ['pipe', 'pipe', 'inherit'] },
     )
     const writer = new Writer(child)
