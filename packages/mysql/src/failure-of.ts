@@ -57,7 +57,7 @@ export function isConflict(error: unknown): boolean {
   return CONFLICTS.has(errorNumberOf(error))
 }
 
-export function isReadOnly(error: unknown): boolean {
+function isReadOnly(error: unknown): boolean {
   return READ_ONLY_ERRORS.has(errorNumberOf(error))
 }
 

@@ -8,7 +8,7 @@ import { type Library, type Opened, pool } from './libraries.js'
 const TTL = 9_000
 
 /** Tables of their own. */
-export async function ownTables(server: MysqlServer): Promise<{ table: string }> {
+async function ownTables(server: MysqlServer): Promise<{ table: string }> {
   const names = { table: `t${randomUUID().replaceAll('-', '')}` }
   const { client, end } = await pool.open(server)
   await migrate(client, names).finally(end)
