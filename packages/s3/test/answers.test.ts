@@ -307,6 +307,18 @@ describe('the guard', () => {
     expect([...server.objects.keys()]).toEqual(['report'])
   })
 
+  it('notices a write of equal contents in between, and changes what is there then', async () => {
+    const guard = new S3Guard({ bucket: 'leases', endpoint: server.url, credentials })
+    await guard.write('equal', 1n, { a: 1 })
+    let calls = 0
+    await guard.transact('equal', 1n, async (value) => {
+      calls += 1
+      if (calls === 1) await guard.write('equal', 1n, { a: 1 })
+      return { ...value, b: 2 }
+    })
+    expect(calls).toBe(2)
+  })
+
   it('does not apply a change twice whose answer was lost and which the client repeated', async () => {
     const guard = new S3Guard({ bucket: 'leases', endpoint: server.url, credentials })
     await guard.write('count', 1n, { count: 1 })
