@@ -1,8 +1,8 @@
 /** A process of its own that takes turns under a lease, and writes in each under the guard: `contender.ts <contest as JSON>`. */
 import { createLease } from '@leasehold/core'
 import { MysqlGuard, MysqlLeaseStore } from '@leasehold/mysql'
-import { silentLogger } from '@leasehold/testing'
 import { contend, turnsUnder } from '@leasehold/testing/contention'
+import { silentLogger } from '@leasehold/testing/silent-logger'
 import { poolTo } from './libraries.js'
 
 /** The task of one process. */
