@@ -25,7 +25,10 @@ export interface Bounds {
   readonly steady?: number
   /** How users acquire: with a wait that they can give up at any time, or once. */
   readonly users: readonly ('waiting' | 'once')[]
-  /** Whether waiters keep places in the queue of the store. Server-timed stores only. */
+  /**
+   * Whether waiters keep places in the queue of the store. Nobody asks while there are twice as many places as clients.
+   * Server-timed stores only.
+   */
   readonly queue: boolean
   /** Whether clients free, in the background and at any time, what they may have left. Server-timed stores only. */
   readonly cleanup: boolean

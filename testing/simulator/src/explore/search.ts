@@ -116,14 +116,15 @@ class Search {
     for (let place = 0; place < level.size; place += 1) {
       const number = level.numberAt(place)
       const world = this.#reader.read(level.bytes, level.startAt(place))
-      const again = level.asleepAt(place)
-      if (again === 0) {
+      const wanted = level.wantedAt(place)
+      const asleep = this.#set.asleepAt(number)
+      if (wanted === 0) {
         this.#current = number
-        this.#steps.from(world, this.#set.asleepAt(number), this.#visit)
+        this.#steps.from(world, asleep, this.#visit)
         this.#graph?.endState(goalsIn(world))
       } else {
         this.#parent = number
-        this.#steps.ownFrom(world, again, this.#visit)
+        this.#steps.ownFrom(world, asleep, wanted, this.#visit)
         this.#parent = undefined
       }
       if (this.#found !== undefined) return true
@@ -175,7 +176,7 @@ class Search {
     if (wanted === 0) return
     this.#set.setAsleep(number, known & sleeping)
     // Steps that were not taken from there, because they were taken from elsewhere: not on this way.
-    if (number <= this.#current) this.#next.push(number, writer.bytes, length, ~wanted & 0xff)
+    if (number <= this.#current) this.#next.push(number, writer.bytes, length, wanted)
   }
 
   /** The clients that are asleep, by their places in the written state. */

@@ -41,11 +41,14 @@ const LOCKED = 2
 /** A store that decides on expiry by its own clock: the decisions are those of the store in memory. */
 export class ServerTimedModel implements StoreModel {
   readonly #grid: Grid
+  readonly #exact: boolean
   readonly #lifeCycle: LifeCycle
   #deletedToken = 0n
 
-  constructor(grid: Grid) {
+  /** `exact`: see the bounds. */
+  constructor(grid: Grid, exact: boolean) {
     this.#grid = grid
+    this.#exact = exact
     this.#lifeCycle = new LifeCycle({
       store: 'memory',
       uncertainty: 0,
@@ -100,11 +103,16 @@ export class ServerTimedModel implements StoreModel {
   }
 
   later(server: Server, passed: number): Server {
-    const { lease, queue } = server
+    const { lease } = server
+    const queue = server.queue.map(({ grantId, keptUntil }) => ({
+      grantId,
+      keptUntil: this.#onGrid(keptUntil, passed),
+    }))
     return {
       ...server,
       lease: lease && { ...lease, lockedUntil: this.#onGrid(lease.lockedUntil, passed) },
-      queue: queue.map(({ grantId, keptUntil }) => ({ grantId, keptUntil: this.#onGrid(keptUntil, passed) })),
+      // A place that has ended is as good as none.
+      queue: this.#exact ? queue : queue.filter(({ keptUntil }) => keptUntil > 0),
     }
   }
 

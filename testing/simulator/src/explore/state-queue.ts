@@ -1,10 +1,10 @@
-/** States that are still to be looked at, as bytes, each with its number and with the clients whose steps are to be taken. */
+/** States that are still to be looked at, as bytes, each with its number. */
 export class StateQueue {
   #bytes = new Uint8Array(1 << 20)
   #end = 0
   #numbers = new Int32Array(1 << 14)
   #starts = new Int32Array(1 << 14)
-  #awake = new Uint8Array(1 << 14)
+  #wanted = new Uint8Array(1 << 14)
   #size = 0
 
   get size(): number {
@@ -15,8 +15,8 @@ export class StateQueue {
     return this.#bytes
   }
 
-  /** `asleep`: see `Steps.from`. */
-  push(number: number, bytes: Uint8Array, length: number, asleep: number): void {
+  /** `wanted`: the clients whose own steps are to be taken, where the state was looked at before; else 0. */
+  push(number: number, bytes: Uint8Array, length: number, wanted: number): void {
     if (this.#size === this.#numbers.length) this.#growPlaces()
     if (this.#end + length > this.#bytes.length) {
       const longer = new Uint8Array(this.#bytes.length * 2)
@@ -25,7 +25,7 @@ export class StateQueue {
     }
     this.#numbers[this.#size] = number
     this.#starts[this.#size] = this.#end
-    this.#awake[this.#size] = asleep
+    this.#wanted[this.#size] = wanted
     for (let at = 0; at < length; at += 1) this.#bytes[this.#end + at] = bytes[at] as number
     this.#end += length
     this.#size += 1
@@ -39,8 +39,8 @@ export class StateQueue {
     return this.#starts[place] as number
   }
 
-  asleepAt(place: number): number {
-    return this.#awake[place] as number
+  wantedAt(place: number): number {
+    return this.#wanted[place] as number
   }
 
   clear(): void {
@@ -50,12 +50,12 @@ export class StateQueue {
 
   #growPlaces(): void {
     const length = this.#numbers.length * 2
-    const [numbers, starts, awake] = [new Int32Array(length), new Int32Array(length), new Uint8Array(length)]
+    const [numbers, starts, wanted] = [new Int32Array(length), new Int32Array(length), new Uint8Array(length)]
     numbers.set(this.#numbers)
     starts.set(this.#starts)
-    awake.set(this.#awake)
+    wanted.set(this.#wanted)
     this.#numbers = numbers
     this.#starts = starts
-    this.#awake = awake
+    this.#wanted = wanted
   }
 }

@@ -67,15 +67,17 @@ export class Steps {
 
   constructor(bounds: Bounds, reduces: boolean) {
     this.#bounds = bounds
-    this.#reduces = reduces
+    // Whether a user asks depends on the queue then.
+    this.#reduces = reduces && !bounds.queue
     this.grid = new Grid(bounds)
-    this.#store = bounds.store === 'observed' ? new ObservedModel(this.grid) : new ServerTimedModel(this.grid)
+    this.#store =
+      bounds.store === 'observed' ? new ObservedModel(this.grid) : new ServerTimedModel(this.grid, bounds.exact)
     this.#step = new ClientStep(bounds, this.grid, this.#store)
   }
 
   /** Visits the next states. `asleep`: the clients whose own steps need not be taken. */
   from(world: World, asleep: number, visit: Visit): void {
-    const slept = this.ownFrom(world, asleep, visit)
+    const slept = this.ownFrom(world, asleep, ~asleep, visit)
     const { clients } = world
     for (let index = 0; index < clients.length; index += 1) {
       this.#carryOut(world, index, clients[index] as Client, slept & ~(1 << index), visit)
@@ -83,13 +85,16 @@ export class Steps {
     this.#pass(world, visit)
   }
 
-  /** Takes only the own steps of the clients that are not asleep. Returns the clients that are asleep after that. */
-  ownFrom(world: World, asleep: number, visit: Visit): number {
+  /**
+   * Takes only the own steps of the `wanted` clients. Returns the clients that are asleep after that. Steps that were taken
+   * from this state at an earlier visit are not asleep: the wanted ones were asleep after them.
+   */
+  ownFrom(world: World, asleep: number, wanted: number, visit: Visit): number {
     const { clients } = world
     let slept = this.#reduces ? asleep : AWAKE
     for (let index = 0; index < clients.length; index += 1) {
       const bit = 1 << index
-      if ((slept & bit) !== 0) continue
+      if (this.#reduces && (wanted & bit) === 0) continue
       this.#own(world, index, clients[index] as Client, slept & ~bit, visit)
       if (this.#reduces) slept |= bit
     }
@@ -155,7 +160,7 @@ export class Steps {
   ): void {
     const { engine, leftover, nextId } = client
     const { users, crashes } = this.#bounds
-    if (engine.phase === 'idle') {
+    if (engine.phase === 'idle' && server.queue.length < 2 * this.#bounds.clients) {
       for (const user of users) {
         const isWaiting = user === 'waiting'
         take(isWaiting ? ASK_WAITING : ASK_ONCE, 0, (draft) => {

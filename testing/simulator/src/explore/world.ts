@@ -1,6 +1,6 @@
 import type { EngineState } from '@leasehold/core/internal'
 import type { Place, StoredLease } from '@leasehold/core/life-cycle'
-import { FOREIGN, type Message } from './message.js'
+import { ENTRY, FOREIGN, type Message } from './message.js'
 
 /** One state of the exploration: all clients, the store, and the messages between them. Never changed, only replaced. */
 export interface World {
@@ -101,7 +101,9 @@ export function knows({ engine, leftover, messages, cas: { operation } }: Client
 /** Whether a client has seen a version that it can see again. Any other one is as good as none. */
 export function hasSeen({ messages, cas: { seenVersion } }: Client, { entry }: Server): boolean {
   if (seenVersion === 0) return false
-  return seenVersion === entry.version || messages.some(({ version }) => version === seenVersion)
+  return (
+    seenVersion === entry.version || messages.some(({ kind, version }) => kind === ENTRY && version === seenVersion)
+  )
 }
 
 /** Whether a client holds the grant that it wrote last: only then does an operation begin with what it wrote. */

@@ -103,7 +103,7 @@ const forgets = 'the register of an exploration loses no entry'
 export const outOfReach: Readonly<Record<string, string>> = {
   'tokens start again at 1 after a deletion (compare and set)': forgets,
   "the store's time is not in the next token (compare and set)": forgets,
-  'a lost waiter blocks the queue': 'the queue then grows without a bound, and so do the states',
+  'a lost waiter blocks the queue': 'the states leave out places that have ended, for without that they have no bound',
   'a lost response is treated as not granted, and left in the store':
     'an exploration that cleans up does so at any time or never, so that never to clean up is no bug',
   'a heartbeat has no time limit of its own': pace,

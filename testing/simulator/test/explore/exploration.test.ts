@@ -14,7 +14,10 @@ const quiet: Partial<Bounds> = {
   drift: 'none',
 }
 
-describe('an exploration', () => {
+/** Others may use the machine. */
+const slow = { timeout: 60_000 }
+
+describe('an exploration', slow, () => {
   it('counts in units in which the validity of a lease is one less than its ttl', () => {
     for (const ttl of [2, 3, 5, 10]) {
       const { unit } = new Grid({ ttl })
@@ -56,7 +59,7 @@ describe('an exploration', () => {
   })
 })
 
-describe('an exploration with clocks that are wronger than a lease allows', () => {
+describe('an exploration with clocks that are wronger than a lease allows', slow, () => {
   const wrong: Partial<Bounds> = { ...quiet, drift: 'slow', steady: 0 }
 
   it('finds the holder that is too late, by the same number of steps with and without the reduction', () => {

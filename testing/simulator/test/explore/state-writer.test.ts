@@ -39,7 +39,7 @@ describe.each([
     return next
   }
 
-  it('read as they were written, and lead to the same states as before', () => {
+  it('read as they were written, and lead to the same states as before', { timeout: 60_000 }, () => {
     const random = numbers()
     for (let walk = 0; walk < 20; walk += 1) {
       let world = beginning(bounds.clients)
