@@ -129,7 +129,7 @@ describe('a pause', () => {
 describe("the time of a version in Akka's layout", () => {
   it('is that of the version that was asked for, not of one that was read before', async () => {
     const { timed, seconds } = await setUp()
-    const open = () => new AkkaBlobRegister(timed, true, akkaPeers(), seconds.clock)
+    const open = () => new AkkaBlobRegister(timed, true, akkaPeers(), seconds.clock, undefined)
     const [register, other] = [open(), open()]
     const record = { owner: '', grantId: 'g', fencingToken: 5n, ttl: 1_000, revision: 0, metadata: {} }
     const first = await other.create('job', record, never)

@@ -44,7 +44,8 @@ describeMysql('MysqlGuard, by', (kind) => {
       const connection = await open().getConnection()
       try {
         await connection.beginTransaction()
-        await work(connection, (sql) => connection.query(sql))
+        // The signatures of the two libraries have none in common.
+        await work(connection, (sql) => (connection as { query(sql: string): Promise<unknown> }).query(sql))
         await connection.commit()
       } catch (error) {
         await connection.rollback()

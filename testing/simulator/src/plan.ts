@@ -25,7 +25,7 @@ export interface MachinePlan {
 export type SimulatedStoreKind = 'server-timed' | 'observed'
 
 /** The times that an observed store keeps of its records: those of writes, or marks of challengers. */
-export type SimulatedTimes = 'written' | 'marks'
+type SimulatedTimes = 'written' | 'marks'
 
 /** The timing of the leases of a run, in milliseconds. */
 export type PlannedTimeouts = TimeoutOptions & RenewalTimes

@@ -1,5 +1,6 @@
 import type { StoreCall } from '../store/store-call.js'
 import type { Clock } from '../time/clock.js'
+import { keptAlive } from '../time/keep-alive.js'
 import { pause } from './pause.js'
 
 /** The times in the headers of HTTP (`Date`, `Last-Modified`) are whole seconds, rounded down. */
@@ -46,11 +47,5 @@ export function tokenTime(stamp: WriteStamp, isKnown: boolean): bigint {
  * the timers of the clock: the caller waits for the answer.
  */
 export async function settling(clock: Clock, call: StoreCall): Promise<void> {
-  const { port1: alive } = new MessageChannel()
-  alive.ref()
-  try {
-    await pause(clock, SECOND, call)
-  } finally {
-    alive.close()
-  }
+  await keptAlive(clock, pause(clock, SECOND, call))
 }
