@@ -24,7 +24,7 @@ export interface SearchOptions {
   readonly onProgress?: (summary: SearchSummary) => void
 }
 
-export interface SearchSummary {
+interface SearchSummary {
   readonly states: number
   /** The number of steps that were taken. */
   readonly steps: number

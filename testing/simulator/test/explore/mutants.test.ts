@@ -49,7 +49,7 @@ describe('deliberate bugs are found by exploration', () => {
     }
   })
 
-  for (const [place, { name, edits, hunt }] of inTurn([...hunts.entries()])) {
+  for (const [place, { name, edits, hunt }] of inTurn([...hunts.entries()], 'MUTANTS_TURN')) {
     it(`${name}: ${hunt.rule.join(' or ')} in ${hunt.steps} steps`, { timeout: 900_000 }, async () => {
       const { rule, steps } = await huntFor(place, edits, hunt)
       expect(hunt.rule).toContain(rule)
