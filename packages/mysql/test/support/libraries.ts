@@ -34,10 +34,13 @@ export function mariadbPoolTo(server: Reachable, options: PoolConfig = {}) {
   return createMariadbPool({ ...placeOf(server), connectionLimit: 8, allowPublicKeyRetrieval: true, ...options })
 }
 
+/** The trials of the laws run side by side, each with stores of its own. */
+const LAWS = { connectionLimit: 32 }
+
 export const pool: Library = {
   name: 'a pool of mysql2/promise',
   open: (server) => {
-    const client = poolTo(server)
+    const client = poolTo(server, LAWS)
     return { client, end: () => client.end() }
   },
 }
@@ -45,7 +48,7 @@ export const pool: Library = {
 export const callbackPool: Library = {
   name: 'a pool of mysql2',
   open: (server) => {
-    const client = createCallbackPool({ ...placeOf(server), connectionLimit: 8 })
+    const client = createCallbackPool({ ...placeOf(server), ...LAWS })
     return { client, end: () => client.promise().end() }
   },
 }
@@ -53,7 +56,7 @@ export const callbackPool: Library = {
 export const mariadbPool: Library = {
   name: 'a pool of mariadb',
   open: (server) => {
-    const client = mariadbPoolTo(server)
+    const client = mariadbPoolTo(server, LAWS)
     return { client, end: () => client.end() }
   },
 }
