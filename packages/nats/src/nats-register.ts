@@ -77,12 +77,13 @@ export class NatsRegister implements CasRegister<number> {
 
   /**
    * JetStream can lose confirmed writes with the power of several servers, a backup brings old ones back, and a bucket that is
-   * made again counts from 1. So tokens follow the clock of the servers.
+   * made again counts from 1. So tokens follow the clock of the servers: in microseconds, because an older record can return
+   * within the millisecond of a grant.
    */
-  async timeAfter(name: string, _version: number, call: StoreCall): Promise<number> {
+  async timeAfter(name: string, _version: number, call: StoreCall): Promise<bigint> {
     const info = await this.#info(name, call)
     if (this.#isChecked) requireFit(this.kind, name, findingsOf(this.#bucket.name, info))
-    return timeOf(info)
+    return stepOf(info)
   }
 
   #info(name: string, call: StoreCall): Promise<BucketInfo> {
@@ -136,4 +137,11 @@ function timeOf({ ts = '' }: BucketInfo): number {
   const time = Date.parse(ts)
   if (Number.isFinite(time)) return time
   throw misconfigured('the servers do not give their time: leases need NATS 2.10 or later')
+}
+
+/** In microseconds since 1970, rounded up: the servers write nanoseconds. */
+function stepOf(info: BucketInfo): bigint {
+  const seconds = BigInt(Math.floor(timeOf(info) / 1_000))
+  const [, fraction = ''] = /\.(\d+)/.exec(info.ts ?? '') ?? []
+  return seconds * 1_000_000n + BigInt(fraction.slice(0, 6).padEnd(6, '0')) + 1n
 }
