@@ -176,12 +176,19 @@ export class Bucket {
     })) as BucketInfo
   }
 
-  /** Makes the bucket if it is missing. */
-  async #ensure(call: StoreCall): Promise<void> {
+  /** Makes the bucket if it is missing, also for a store that must not do so by itself. */
+  async create(call: StoreCall): Promise<void> {
+    await this.#ensure(call, true).catch((error: unknown) => {
+      throw this.#failure(error, { operation: 'the creation of the bucket' })
+    })
+  }
+
+  /** Makes the bucket if it is missing, and may be made. */
+  async #ensure(call: StoreCall, create = this.#create): Promise<void> {
     try {
       await this.#ask('STREAM.INFO', {}, call)
     } catch (error) {
-      if (!this.#create || !isRefusal(error, 'streamMissing')) throw error
+      if (!create || !isRefusal(error, 'streamMissing')) throw error
       await this.#make(3, call).catch((refusal: unknown) => {
         if (!isRefusal(refusal, 'noReplicas')) throw refusal
         return this.#make(1, call)

@@ -1,5 +1,5 @@
-import type { Clock } from '@leasehold/core'
-import { checkFault, faultOfLimit } from '@leasehold/core/internal'
+import { type Clock, systemClock } from '@leasehold/core'
+import { checkFault, faultOfLimit, withinTime } from '@leasehold/core/internal'
 import type { StoreCall, StoreFinding } from '@leasehold/core/store'
 import { CasLeaseStore, checkOptionNames, wallTime } from '@leasehold/core/store-kit'
 import { Bucket } from './bucket.js'
@@ -7,6 +7,9 @@ import type { NatsClient } from './client/nats-client.js'
 import { Connection, type ConnectionOptions } from './connection.js'
 import { clockOf, findingsOf } from './fitness.js'
 import { NatsRegister } from './nats-register.js'
+
+/** How long `migrate` may take, in milliseconds. */
+const CREATION_TIME = 10_000
 
 export interface NatsLeaseStoreOptions {
   /** The key-value bucket of the leases; `leasehold` unless given. */
@@ -40,6 +43,7 @@ const optionNames = {
  * the clocks of the servers, or as it has seen itself. Each write expects the revision that was read, and reads are answered by the leader of the bucket only.
  */
 export class NatsLeaseStore extends CasLeaseStore<number> {
+  readonly #clock: Clock
   readonly #bucket: Bucket
   readonly #connection: Connection
 
@@ -55,8 +59,19 @@ export class NatsLeaseStore extends CasLeaseStore<number> {
     const kept = new Bucket(connection, { bucket, domain, create })
     // JetStream keeps the conditions of writes; what can be wrong is the bucket, and each grant looks at that.
     super(new NatsRegister(kept, probe, clockDifference), { probe: false, ...(clock && { clock }) })
+    this.#clock = clock ?? systemClock
     this.#bucket = kept
     this.#connection = connection
+  }
+
+  /**
+   * Makes the bucket if it is missing, also with `create: false`. Rejects as an operation of a lease does; after ten seconds with
+   * a `LeaseTimeoutError`.
+   */
+  async migrate(): Promise<void> {
+    const times = { timeout: CREATION_TIME, clock: this.#clock }
+    const operation = `creation of bucket '${this.#bucket.name}'`
+    await withinTime(times, this, { operation }, (call) => this.#bucket.create(call))
   }
 
   /** Whether the bucket is fit for leases, and keeps its conditions. Writes the key `leasehold-probe`. */

@@ -54,6 +54,14 @@ describeNats('the bucket', () => {
         await expect(guard.write('k', 1n, 'v')).rejects.toThrow(command)
       }))
 
+    it('is made by migrate, also where create is off, and stays as it is if it is there', ({ expect }) =>
+      Scene.play(async (scene) => {
+        const store = scene.store(connection, { bucket: 'migrated', create: false })
+        await store.migrate()
+        await store.migrate()
+        expect(await store.acquire(claimOf('g'), never)).toMatchObject({ granted: true })
+      }))
+
     it('that was deleted is an end of its grants, and new tokens are larger in the next one', ({ expect }) =>
       Scene.play(async (scene) => {
         const bucket = randomUUID()

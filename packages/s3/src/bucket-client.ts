@@ -38,6 +38,8 @@ export interface BucketClient {
   readonly bucket: string
   send(request: ObjectRequest, call: StoreCall): Promise<BucketAnswer>
   list(prefix: string, from: string | undefined, call: StoreCall): Promise<KeyPage>
+  /** Makes the bucket, in the region of the client. */
+  create(call: StoreCall): Promise<BucketAnswer>
 }
 
 /** No record has this many bytes; a larger object is of another program, and is not read. */

@@ -16,9 +16,9 @@ export const CONDITIONS = 'conditional writes'
 
 /** A request that the service has not done. */
 export interface FailedRequest {
-  readonly operation: 'read' | 'write' | 'list'
+  readonly operation: 'read' | 'write' | 'list' | 'creation'
   readonly bucket: string
-  /** The key, or the prefix of a listing. */
+  /** The key; empty for the creation of the bucket; or the prefix of a listing. */
   readonly key: string
   /** The lease, if the request was for one. */
   readonly leaseName?: string | undefined
@@ -54,7 +54,8 @@ export function failureOf(answer: BucketAnswer, request: FailedRequest): LeaseEr
   const { status, code } = answer
   const { operation, bucket, key, leaseName } = request
   const said = [status, code, answer.message].filter((part) => part !== undefined).join(' ')
-  const failed = `${operation} of '${key}' in bucket '${bucket}' failed (${said})`
+  const place = key === '' ? `bucket '${bucket}'` : `'${key}' in bucket '${bucket}'`
+  const failed = `${operation} of ${place} failed (${said})`
   const details = { store: 's3', cause: causeOf(answer), ...(leaseName === undefined ? {} : { leaseName }) }
   if (expired.has(code)) {
     const advice = "renew the credentials: 'credentials' may be a function, which is asked again before they expire"
@@ -67,7 +68,7 @@ export function failureOf(answer: BucketAnswer, request: FailedRequest): LeaseEr
   if (status === 429 || status >= 500 || status === 408 || temporary.has(code)) {
     return new LeaseUnavailableError(failed, { ...details, retryAfter: retryAfterOf(answer) })
   }
-  if (status === 401 || status === 403) return unauthorised(failed, answer, details)
+  if (status === 401 || status === 403) return unauthorised(failed, answer, operation, details)
   if (code === 'NoSuchBucket') return missingBucket(failed, bucket, details)
   return new LeaseConfigurationError(failed, details)
 }
@@ -95,10 +96,19 @@ export function foreignObject(): LeaseConfigurationError {
   return misconfigured('the object is too large: it was written by another program. Choose another prefix or name')
 }
 
-function unauthorised(failed: string, answer: BucketAnswer, details: LeaseErrorDetails): LeaseUnauthorisedError {
+function unauthorised(
+  failed: string,
+  answer: BucketAnswer,
+  operation: FailedRequest['operation'],
+  details: LeaseErrorDetails,
+): LeaseUnauthorisedError {
+  if (answer.code === 'RequestTimeTooSkewed') {
+    const advice = `the clock of this machine is wrong (the service's is ${answer.header('date')}): set it`
+    return new LeaseUnauthorisedError(`${failed}: ${advice}`, details)
+  }
   const advice =
-    answer.code === 'RequestTimeTooSkewed'
-      ? `the clock of this machine is wrong (the service's is ${answer.header('date')}): set it`
+    operation === 'creation'
+      ? 'a policy of the identity has to allow s3:CreateBucket'
       : `a policy of the identity or of the bucket has to allow ${PERMISSIONS}; without the last one, the service answers ` +
         '403 for each object that does not exist yet'
   return new LeaseUnauthorisedError(`${failed}: ${advice}`, details)

@@ -76,6 +76,11 @@ export class SdkClient implements BucketClient {
     return { ...answer, keys: Contents.map(({ Key = '' }) => Key), next }
   }
 
+  async create(call: StoreCall): Promise<BucketAnswer> {
+    const { CreateBucketCommand } = await commands()
+    return (await this.#ask(new CreateBucketCommand({ Bucket: this.bucket }), call)).answer
+  }
+
   async #ask(command: unknown, call: StoreCall): Promise<{ answer: BucketAnswer; output?: SdkOutput }> {
     let last: SdkResult['response'] = {}
     // The outputs of the SDK lack the header `Date`. The middleware is that of this command only.

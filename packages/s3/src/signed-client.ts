@@ -47,6 +47,17 @@ export class SignedClient implements BucketClient {
     return { ...answer, keys: elementsIn(answer.text, 'Key'), next: elementIn(answer.text, 'NextContinuationToken') }
   }
 
+  async create(call: StoreCall): Promise<BucketAnswer> {
+    return await this.#ask({ method: 'PUT', url: new URL(this.#address), headers: {}, body: this.#placeOfBucket }, call)
+  }
+
+  /** The region is named but for the two that services take when none is named. */
+  get #placeOfBucket(): string {
+    if (this.#region === 'us-east-1' || this.#region === 'auto') return ''
+    const place = `<LocationConstraint>${this.#region}</LocationConstraint>`
+    return `<CreateBucketConfiguration xmlns="http://s3.amazonaws.com/doc/2006-03-01/">${place}</CreateBucketConfiguration>`
+  }
+
   /** Repeats a request that the service refused because of this machine's clock, with the time of the service. */
   async #ask(request: Parameters<typeof signedHeaders>[0], call: StoreCall): Promise<BucketAnswer> {
     const answer = await this.#fetch(request, call)

@@ -39,6 +39,10 @@ export class TagForm implements BucketClient {
     return this.#client.list(prefix, from, call)
   }
 
+  create(call: StoreCall): Promise<BucketAnswer> {
+    return this.#client.create(call)
+  }
+
   #compare(key: string, etag: string | undefined): void {
     const refused = this.#refused.get(key)
     if (refused === undefined) return

@@ -84,6 +84,26 @@ describe('an answer that is no success becomes a typed error that says what to d
     await expect(failed).rejects.toThrow(message)
   })
 
+  it.each([
+    [{ status: 409, code: 'BucketAlreadyExists' }, LeaseConfigurationError, /'leases' belongs to another account/],
+    [
+      { status: 403, code: 'AccessDenied' },
+      LeaseUnauthorisedError,
+      /creation of bucket 'leases' .*allow s3:CreateBucket/,
+    ],
+    [{ status: 503, code: 'SlowDown' }, LeaseUnavailableError, /creation of bucket 'leases' failed \(503 SlowDown\)/],
+  ])('migrate: %j', async (answer, type, message) => {
+    server.intercept = () => answer
+    const failed = open().migrate()
+    await expect(failed).rejects.toBeInstanceOf(type)
+    await expect(failed).rejects.toThrow(message)
+  })
+
+  it('migrate: a bucket that this account has is good', async () => {
+    server.intercept = () => ({ status: 409, code: 'BucketAlreadyOwnedByYou' })
+    await open().migrate()
+  })
+
   it('a pause that the service asks for is passed on', async () => {
     server.intercept = () => ({ status: 503, code: 'SlowDown', headers: { 'retry-after': '7' } })
     await expect(open().read('job', never)).rejects.toMatchObject({ retryAfter: 7_000 })

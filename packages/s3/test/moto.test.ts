@@ -54,6 +54,14 @@ describeMoto('leases on a real server', () => {
       await expect(store.acquire(claimOf('job'), never)).rejects.toThrow(/create it: aws s3 mb s3:\/\/nowhere/)
     })
 
+    it.concurrent('migrate makes the bucket, and does nothing where it is there', async () => {
+      const bucket = await MotoBucket.create(moto)
+      const store = new S3LeaseStore({ ...bucket.access(way), bucket: `made-${randomUUID()}` })
+      await store.migrate()
+      await store.migrate()
+      await granted(store, 'job')
+    })
+
     it.concurrent('the guard rejects an old token, also after a deletion', async () => {
       const guard = new S3Guard((await MotoBucket.create(moto)).access(way))
       await guard.write('reports/today', 5n, { total: 1 })
