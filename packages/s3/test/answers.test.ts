@@ -91,7 +91,7 @@ describe('an answer that is no success becomes a typed error that says what to d
       LeaseUnauthorisedError,
       /creation of bucket 'leases' .*allow s3:CreateBucket/,
     ],
-    [{ status: 503, code: 'SlowDown' }, LeaseUnavailableError, /creation of bucket 'leases' failed \(503 SlowDown\)/],
+    [{ status: 503, code: 'SlowDown' }, LeaseUnavailableError, /creation of bucket 'leases' failed \(503 SlowDown/],
   ])('migrate: %j', async (answer, type, message) => {
     server.intercept = () => answer
     const failed = open().migrate()
