@@ -19,9 +19,9 @@ const options = {
   cleanup: { type: 'boolean' },
   exact: { type: 'boolean' },
   deletions: { type: 'boolean' },
-  /** After how many units a clock can be wrong again; 0 and the like break what a lease assumes. */
+  /** After how many units a clock can be wrong again. Small numbers, such as 0, break what a lease assumes. */
   steady: { type: 'string' },
-  /** Stops after so many states, or minutes. */
+  /** Stops after this number of states, or of minutes. */
   states: { type: 'string' },
   minutes: { type: 'string' },
   /** Takes steps whose order makes no difference in every order. */

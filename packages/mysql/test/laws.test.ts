@@ -13,7 +13,7 @@ describeMysql('one server:', (kind) => {
     server = await MysqlServer.start(kind)
   })
 
-  // What a library does differs little from server to server: each is tried on one of them.
+  // A library does nearly the same with both servers: each library is tried with one of them.
   const [usual, other] = kind === 'mysql' ? [pool, callbackPool] : [mariadbPool, singleConnection]
   const subject = storesOver(usual, () => server)
   // The statements of a single connection run one after the other, and the laws of leases, which wait in parallel, would only

@@ -73,7 +73,7 @@ class Servers {
   }
 }
 
-/** A call that is aborted after so many milliseconds. */
+/** A call that is aborted after this time, in milliseconds. */
 function limitOf(duration: number): StoreCall {
   const call = new AbortableCall(duration)
   systemClock.schedule(duration, () => call.abort(new LeaseUnavailableError('time is up')))

@@ -22,7 +22,7 @@ import { Turns } from './turns.js'
 /** For how long a watch without a place in line is registered, in milliseconds, unless it is repeated. */
 const WATCH_PERIOD = 30_000
 
-/** Where the client cannot subscribe, a watch without a place in line asks once in so many poll intervals. */
+/** If the client cannot subscribe, a watch without a place in line asks once in this number of poll intervals. */
 const WATCH_POLLS = 3
 
 /** The other library of `compat` notifies nobody of a release: how often the first waiter asks, in milliseconds, at most. */

@@ -7,8 +7,8 @@ export function recordText(record: CasRecord): string {
 }
 
 /**
- * The record in a text that {@link recordText} made. What another program wrote comes back as it is, without fields that have
- * another type: `casStore` then says that it is no lease record.
+ * The record in a text that {@link recordText} made. A text of another program comes back with what it has, but without a token
+ * that is no number: `casStore` then says that it is no lease record.
  */
 export function recordIn(text: string): CasRecord {
   const parsed: unknown = parsedJSON(text)

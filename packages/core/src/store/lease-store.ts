@@ -23,10 +23,10 @@ export interface StoreLimits {
    */
   readonly observed?: boolean
   /**
-   * Of an observed store that keeps times of its own: how many looks at a record, by processes that live for a moment, tell if
-   * its holder is dead. 1: the first look replaces the holder `extra` milliseconds after its ttl. 2: the first look leaves a
-   * mark, and a look by any process, a ttl and `extra` milliseconds later, replaces the holder. Absent: no number of looks
-   * does, for a challenger has to observe the record for a ttl itself. A store that is not observed needs one look.
+   * For an observed store: how many short looks at a record are needed to replace a dead holder, each by a process that may end
+   * right after it. 1: the store keeps the times of its writes, and a look replaces the holder from its ttl and `extra`
+   * milliseconds on. 2: the first look leaves a mark, and a look by any process, a ttl and `extra` milliseconds later, replaces
+   * the holder. Absent: a challenger has to observe the record for a ttl itself. A store that is not observed needs one look.
    */
   readonly looks?: { readonly needed: 1 | 2; readonly extra: number }
   /**

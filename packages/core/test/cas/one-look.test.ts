@@ -75,7 +75,7 @@ describe('a challenger that looks once, over a store with times of writes', () =
     expect((await claim(open(), 'b')).granted).toBe(false)
   })
 
-  it('is told the remaining time by the clock of the store', async () => {
+  it('reads the remaining time by the clock of the store', async () => {
     const { clock, open } = setUp()
     await held(open(), 'a')
     clock.block(TTL / 2)
@@ -247,7 +247,7 @@ describe('a challenger that looks once, over a store with marks', () => {
     expect(register.marks.length).toBe(1)
   })
 
-  it('begins anew after a heartbeat', async () => {
+  it('begins again after a heartbeat', async () => {
     const { clock, register, open } = setUp({ marks: true })
     const holder = open()
     const grant = await held(holder, 'a')

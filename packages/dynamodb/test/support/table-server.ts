@@ -32,8 +32,8 @@ interface ServiceError {
 }
 
 /**
- * What happens to a request: an error, or another output, instead of its execution; its execution with another input, or
- * with a connection that ends before the answer (`lost`); nothing at all (`hang`).
+ * What happens to a request. An error or an output: it is answered with that, and not executed. An input: that is executed
+ * instead. `lost`: it is executed, and the connection ends before the answer. `hang`: nothing happens.
  */
 export type Fate = ServiceError | { readonly output: object } | { readonly input: object } | 'lost' | 'hang' | undefined
 

@@ -110,7 +110,7 @@ export function heartbeats({ events }: Player): number {
   return events.filter((event) => event === 'renewed').length
 }
 
-/** Resolves after so many more heartbeats. */
+/** Resolves when this number of further heartbeats was sent. */
 export async function hasRenewed(player: Player, more: number): Promise<void> {
   const before = heartbeats(player)
   await eventually(`${more} more heartbeats`, async () => heartbeats(player) >= before + more)

@@ -140,7 +140,7 @@ function isInTransaction(connection: object): boolean {
   return typeof info?.status === 'number' && (info.status & IN_TRANSACTION) !== 0
 }
 
-/** The connection under the wrapper that a promise API makes anew each time. */
+/** The connection itself. The promise API puts a new wrapper around it each time. */
 function coreOf(connection: object): object {
   const { connection: core } = connection as { readonly connection?: unknown }
   return typeof core === 'object' && core !== null ? core : connection

@@ -101,7 +101,7 @@ function isValidRival({ lease }: Player, { lease: own }: Player): boolean {
   return lease.settings.name === own.settings.name && lease.checkLease()
 }
 
-/** Resolves after so many more heartbeats. */
+/** Resolves when this number of further heartbeats was sent. */
 export async function hasRenewed(player: Player, more: number): Promise<void> {
   const count = (): number => player.events.filter((event) => event === 'renewed').length
   const before = count()

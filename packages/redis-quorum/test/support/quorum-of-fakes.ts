@@ -71,7 +71,7 @@ export class QuorumOfFakes {
     return await promise
   }
 
-  /** A call that is aborted after so many milliseconds. */
+  /** A call that is aborted after this time, in milliseconds. */
   limit(duration: number): StoreCall {
     const call = new AbortableCall(duration)
     this.clock.schedule(duration, () => call.abort(new Error('time is up')))

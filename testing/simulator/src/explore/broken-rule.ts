@@ -6,7 +6,7 @@ export type Rule =
   | 'validity-outlives-grant'
   /** A new grant does not have a larger token than all earlier ones. */
   | 'fencing-token'
-  /** A client was told of a grant whose validity is over. */
+  /** `acquire` resolved with a grant whose validity is over. */
   | 'granted-but-not-held'
   /** A validity that had ended has returned. */
   | 'revived'

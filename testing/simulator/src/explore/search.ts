@@ -10,9 +10,9 @@ import { Steps } from './steps.js'
 import { beginning, type World } from './world.js'
 
 export interface SearchOptions {
-  /** Stops after so many states; no limit unless given. */
+  /** Stops after this number of states; no limit unless given. */
   readonly mostStates?: number
-  /** Stops after so many milliseconds; no limit unless given. */
+  /** Stops after this time, in milliseconds; no limit unless given. */
   readonly longest?: number
   /** Whether steps whose order makes no difference are taken in one order only. On unless given. */
   readonly reduces?: boolean

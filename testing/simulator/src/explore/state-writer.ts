@@ -10,9 +10,9 @@ import { type CasOperation, type Client, hasSeen, type Server, usesWritten, type
 type Call = NonNullable<Acquiring['call']>
 
 /**
- * Writes states as bytes. Two states that differ only in names have the same bytes: grant ids, tokens and versions are
- * numbered anew, times are counted from now, and clients are sorted. Grant ids, tokens and versions that nothing can tell
- * from others are one.
+ * Writes states as bytes. Two states that differ only in names have the same bytes: grant ids, tokens and versions get new
+ * numbers in each state, times count from now, and clients are sorted. Two grant ids, tokens or versions get one number if
+ * nothing can distinguish them.
  */
 export class StateWriter {
   /** The bytes of the state that was written last. */
@@ -223,7 +223,7 @@ export class StateWriter {
     this.#time(limitAt)
   }
 
-  /** In an order that does not depend on names. Grant ids that only messages bear are told apart by what the server has of them. */
+  /** In an order that does not depend on names. Grant ids that are only in messages are ordered by what the server knows of them. */
   #sorted(messages: readonly Message[], index: number, { lease, queue, entry }: Server): readonly Message[] {
     const ids = this.#ids[index] as string[]
     const holder = lease?.grantId ?? entry.grantId

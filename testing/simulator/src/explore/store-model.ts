@@ -16,9 +16,9 @@ export interface StoreModel {
   carryOut(server: Server, index: number, client: Client, message: Message): CarriedOut
   /** An answer that the client waits for has arrived. */
   onAnswer(step: ClientStep, index: number, draft: Draft, message: Message): void
-  /** The server, so many units later. */
+  /** The server after this time, in units. */
   later(server: Server, passed: number): Server
-  /** The client's side of the store, so many units later. */
+  /** The client's side of the store after this time, in units. */
   clientLater(client: Client, passed: number): Client['cas']
   /** Whether the server has this grant, in force. */
   isInForce(server: Server, grantId: string): boolean

@@ -15,7 +15,7 @@ export interface Client {
   readonly engine: EngineState
   /** The pending `acquire` of its user. */
   readonly waits: typeof NOBODY | typeof ONCE | typeof WAITING
-  /** Whether its user was told of a grant, and has neither released it nor been told of its loss. */
+  /** Whether its user has heard of a grant, and has neither released it nor heard of its loss. */
   readonly isOwed: boolean
   /** A grant id under which the store may still have a grant, which the client has given up; empty if there is none. */
   readonly leftover: string
