@@ -11,6 +11,7 @@ import { eventually } from './eventually.js'
 import { freePorts } from './free-port.js'
 import { ServerProcess } from './server-process.js'
 import { serverProgram } from './server-program.js'
+import { StoppableServer } from './stoppable-server.js'
 
 export const consulProgram = serverProgram('CONSUL', 'consul')
 
@@ -45,14 +46,14 @@ interface Place {
  * A real `consul agent` of this machine, as a server. It listens on 127.0.0.1, keeps its data in a temporary folder, and
  * does not outlive the process of the tests. Its smallest session ttl is a second, so that tests need not wait for ten.
  */
-export class ConsulServer {
+export class ConsulServer extends StoppableServer {
   readonly name: string
   readonly port: number
   readonly ca: string | undefined
   readonly #place: Place
-  #process: ServerProcess | undefined
 
   private constructor(place: Place) {
+    super()
     this.#place = place
     this.name = place.name
     this.port = place.ports.http
@@ -97,20 +98,6 @@ export class ConsulServer {
     return `${this.ca === undefined ? 'http' : 'https'}://127.0.0.1:${this.port}`
   }
 
-  /** All requests hang from now on: SIGSTOP. */
-  freeze(): void {
-    this.#running().signal('SIGSTOP')
-  }
-
-  thaw(): void {
-    this.#running().signal('SIGCONT')
-  }
-
-  /** Ends it without a word, frozen or not: SIGKILL. */
-  async kill(): Promise<void> {
-    await this.#process?.end()
-  }
-
   /** Starts it again on the same ports and folder; resolves when it can write. */
   async restart(): Promise<void> {
     await this.kill()
@@ -127,11 +114,11 @@ export class ConsulServer {
   /** Resolves when there is a leader, and sessions of this node can be created. */
   async ready(): Promise<void> {
     await eventually(`consul can write on ${this.port}`, async () => {
-      if (this.#process?.hasEnded === true) return true
+      if (this.process?.hasEnded === true) return true
       const { ID } = (await this.request('PUT', '/session/create', { body: '{"TTL":"10s"}' })) as { ID: string }
       return (await this.request('PUT', `/session/destroy/${ID}`)) === true
     })
-    if (this.#process?.hasEnded === true) throw new Error(`consul did not start: ${this.log}`)
+    if (this.process?.hasEnded === true) throw new Error(`consul did not start: ${this.log}`)
   }
 
   get log(): string {
@@ -180,15 +167,10 @@ export class ConsulServer {
     return Number(Stats.raft.last_log_index)
   }
 
-  #running(): ServerProcess {
-    if (this.#process === undefined) throw new Error('this server was never started')
-    return this.#process
-  }
-
   async #run(): Promise<void> {
     if (consulProgram.path === undefined) throw new Error(consulProgram.whyNot)
     const { dir, args } = this.#place
-    this.#process = await ServerProcess.spawn(consulProgram.path, args, join(dir, 'consul.log'))
+    this.process = await ServerProcess.spawn(consulProgram.path, args, join(dir, 'consul.log'))
   }
 }
 

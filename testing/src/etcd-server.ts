@@ -9,6 +9,7 @@ import { eventually } from './eventually.js'
 import { freePorts } from './free-port.js'
 import { ServerProcess } from './server-process.js'
 import { serverProgram } from './server-program.js'
+import { StoppableServer } from './stoppable-server.js'
 
 const run = promisify(execFile)
 
@@ -39,14 +40,14 @@ interface Place {
 }
 
 /** A real `etcd` of this machine. It listens on 127.0.0.1, and does not outlive the process of the tests. */
-export class EtcdServer {
+export class EtcdServer extends StoppableServer {
   readonly port: number
   /** The URL of this member for clients. */
   readonly url: string
   readonly #place: Place
-  #process: ServerProcess | undefined
 
   private constructor(place: Place) {
+    super()
     this.#place = place
     this.port = place.port
     this.url = `${place.options.scheme ?? 'http'}://127.0.0.1:${place.port}`
@@ -109,25 +110,7 @@ export class EtcdServer {
   }
 
   get hasEnded(): boolean {
-    return this.#running().hasEnded
-  }
-
-  get pid(): number {
-    return this.#running().pid
-  }
-
-  /** All requests hang from now on: SIGSTOP. */
-  freeze(): void {
-    this.#running().signal('SIGSTOP')
-  }
-
-  thaw(): void {
-    this.#running().signal('SIGCONT')
-  }
-
-  /** Ends it without a word, frozen or not: SIGKILL. */
-  async kill(): Promise<void> {
-    await this.#process?.end()
+    return this.running().hasEnded
   }
 
   /** Starts it again with its data. */
@@ -166,11 +149,6 @@ export class EtcdServer {
     return Number(value)
   }
 
-  #running(): ServerProcess {
-    if (this.#process === undefined) throw new Error('this server was never started')
-    return this.#process
-  }
-
   async #spawn(): Promise<void> {
     if (etcdProgram.path === undefined) throw new Error(etcdProgram.whyNot)
     const { name, peerPort, dir, cluster, state, options } = this.#place
@@ -182,12 +160,12 @@ export class EtcdServer {
       ...['--initial-cluster', cluster, '--initial-cluster-state', state],
       ...(options.args ?? []),
     ]
-    this.#process = await ServerProcess.spawn(etcdProgram.path, args, join(dir, 'etcd.log'))
+    this.process = await ServerProcess.spawn(etcdProgram.path, args, join(dir, 'etcd.log'))
   }
 
   async #answers(): Promise<void> {
     const { dir, options } = this.#place
-    const started = this.#running()
+    const started = this.running()
     await eventually(`etcd answers on ${this.port}`, async () => {
       if (started.hasEnded) return true
       if (options.scheme === 'https') return await isListening(this.port)

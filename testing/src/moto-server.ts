@@ -5,6 +5,7 @@ import { eventually } from './eventually.js'
 import { freePort } from './free-port.js'
 import { ServerProcess } from './server-process.js'
 import { type ServerProgram, serverProgram } from './server-program.js'
+import { StoppableServer } from './stoppable-server.js'
 
 /** A program that runs moto, which answers as the services of AWS, on the given port of 127.0.0.1. Keeps the conditions of S3. */
 export const motoProgram = serverProgram('MOTO', 'moto')
@@ -16,15 +17,15 @@ export const oldMotoProgram = serverProgram('MOTO_OLD', 'moto', 'moto-old')
  * A real moto of this machine: S3, DynamoDB and others at one address. It takes any credentials, and verifies no signature.
  * It keeps everything in its memory, and does not outlive the process of the tests.
  */
-export class MotoServer {
+export class MotoServer extends StoppableServer {
   readonly port: number
   /** The endpoint of all services. */
   readonly url: string
   readonly #program: ServerProgram
   readonly #folder = mkdtempSync(join(tmpdir(), 'leasehold-moto-'))
-  #process: ServerProcess | undefined
 
   private constructor(program: ServerProgram, port: number) {
+    super()
     this.#program = program
     this.port = port
     this.url = `http://127.0.0.1:${port}`
@@ -48,7 +49,7 @@ export class MotoServer {
     if (path === undefined) throw new Error(whyNot)
     const log = join(this.#folder, 'moto.log')
     const started = await ServerProcess.spawn(path, [String(this.port)], log)
-    this.#process = started
+    this.process = started
     await eventually(`moto answers on ${this.port}`, async () => {
       if (started.hasEnded) return true
       const answer = await fetch(`${this.url}/moto-api/data.json`)
@@ -58,28 +59,9 @@ export class MotoServer {
     if (started.hasEnded) throw new Error(`moto did not start: ${readFileSync(log, 'utf8').slice(-2_000)}`)
   }
 
-  /** All requests hang from now on: SIGSTOP. */
-  freeze(): void {
-    this.#running().signal('SIGSTOP')
-  }
-
-  thaw(): void {
-    this.#running().signal('SIGCONT')
-  }
-
-  /** Ends it without a word, with all that it keeps: SIGKILL. */
-  async kill(): Promise<void> {
-    await this.#process?.end()
-  }
-
   /** Ends it, and removes its log. */
   async stop(): Promise<void> {
     await this.kill()
     rmSync(this.#folder, { recursive: true, force: true })
-  }
-
-  #running(): ServerProcess {
-    if (this.#process === undefined) throw new Error('this server was never started')
-    return this.#process
   }
 }

@@ -8,6 +8,7 @@ import { eventually } from './eventually.js'
 import { freePort } from './free-port.js'
 import { type MysqlKind, mysqlPrograms } from './mysql-program.js'
 import { ServerProcess } from './server-process.js'
+import { StoppableServer } from './stoppable-server.js'
 
 const run = promisify(execFile)
 
@@ -48,7 +49,7 @@ const templates = new Map<MysqlKind, Promise<string>>()
  * A real MySQL or MariaDB of this machine. It listens on 127.0.0.1, has an empty database `test`, and does not outlive the
  * process of the tests. The user root has no password.
  */
-export class MysqlServer {
+export class MysqlServer extends StoppableServer {
   readonly host = '127.0.0.1'
   readonly port: number
   readonly kind: MysqlKind
@@ -56,9 +57,9 @@ export class MysqlServer {
   readonly database = DATABASE
   readonly #dir: string
   readonly #settings: Readonly<Record<string, string | number>>
-  #process: ServerProcess | undefined
 
   private constructor(kind: MysqlKind, port: number, dir: string, settings: Readonly<Record<string, string | number>>) {
+    super()
     this.kind = kind
     this.port = port
     this.#dir = dir
@@ -109,20 +110,6 @@ export class MysqlServer {
     }
   }
 
-  /** All requests hang from now on: SIGSTOP. */
-  freeze(): void {
-    this.#running().signal('SIGSTOP')
-  }
-
-  thaw(): void {
-    this.#running().signal('SIGCONT')
-  }
-
-  /** Ends it without a word, frozen or not: SIGKILL. */
-  async kill(): Promise<void> {
-    await this.#process?.end()
-  }
-
   /** Ends it as `kill` does, and starts it on the same port with what it has confirmed. */
   async restart(): Promise<void> {
     await this.kill()
@@ -160,11 +147,6 @@ export class MysqlServer {
     await this.query('set global read_only = 0')
   }
 
-  #running(): ServerProcess {
-    if (this.#process === undefined) throw new Error('this server was never started')
-    return this.#process
-  }
-
   async #run(): Promise<void> {
     const log = join(this.#dir, 'server.log')
     const settings = Object.entries(this.#settings).map(([name, value]) => `--${name}=${value}`)
@@ -173,8 +155,8 @@ export class MysqlServer {
       // In a folder that they share, MariaDB deletes the temporary tables of other servers when it starts.
       ...[`--pid-file=${join(this.#dir, 'server.pid')}`, `--tmpdir=${this.#dir}`],
     ]
-    this.#process = await ServerProcess.spawn(programOf(this.kind), [...argsOf(this.kind), ...place, ...settings], log)
-    const started = this.#process
+    this.process = await ServerProcess.spawn(programOf(this.kind), [...argsOf(this.kind), ...place, ...settings], log)
+    const started = this.process
     await eventually(`${this.kind} answers on ${this.port}`, async () => {
       return started.hasEnded || (await this.query('select 1')).length === 1
     })

@@ -5,6 +5,7 @@ import { eventually } from './eventually.js'
 import { freePorts } from './free-port.js'
 import { ServerProcess } from './server-process.js'
 import { type ServerProgram, serverProgram } from './server-program.js'
+import { StoppableServer } from './stoppable-server.js'
 
 /** `nats-server` 2.10. */
 export const natsProgram = serverProgram('NATS_SERVER', 'nats-server', 'nats')
@@ -33,15 +34,15 @@ interface Place {
 }
 
 /** A real `nats-server` of this machine. It listens on 127.0.0.1, and does not outlive the process of the tests. */
-export class NatsServer {
+export class NatsServer extends StoppableServer {
   readonly name: string
   readonly port: number
   readonly url: string
   readonly #place: Place
   readonly #routes: readonly number[]
-  #process: ServerProcess | undefined
 
   private constructor(place: Place, routes: readonly number[]) {
+    super()
     this.#place = place
     this.#routes = routes
     this.name = place.name
@@ -82,28 +83,14 @@ export class NatsServer {
     const { dir } = this.#place
     const file = join(dir, 'nats.conf')
     writeFileSync(file, this.#config())
-    this.#process = await ServerProcess.spawn(program.path, ['-c', file], join(dir, 'nats.log'))
+    this.process = await ServerProcess.spawn(program.path, ['-c', file], join(dir, 'nats.log'))
     await this.#answers()
-  }
-
-  /** All requests hang from now on: SIGSTOP. */
-  freeze(): void {
-    this.#running().signal('SIGSTOP')
-  }
-
-  thaw(): void {
-    this.#running().signal('SIGCONT')
   }
 
   /** Reads its configuration again, with another part. */
   reload(config: string): void {
     writeFileSync(join(this.#place.dir, 'nats.conf'), this.#config(config))
-    this.#running().signal('SIGHUP')
-  }
-
-  /** Ends it without a word, frozen or not: SIGKILL. */
-  async kill(): Promise<void> {
-    await this.#process?.end()
+    this.running().signal('SIGHUP')
   }
 
   async restart(): Promise<void> {
@@ -127,11 +114,6 @@ export class NatsServer {
     return ((await answer.json()) as { meta_cluster?: object }).meta_cluster ?? {}
   }
 
-  #running(): ServerProcess {
-    if (this.#process === undefined) throw new Error('this server was never started')
-    return this.#process
-  }
-
   #config(extra = this.#place.options.config ?? ''): string {
     const { name, dir, port, monitorPort, routePort, options } = this.#place
     const { domain, jetStream = true } = options
@@ -149,7 +131,7 @@ export class NatsServer {
   }
 
   async #answers(): Promise<void> {
-    const started = this.#running()
+    const started = this.running()
     const path = this.#place.options.jetStream === false ? '/healthz?js-enabled-only=false' : '/healthz'
     await eventually(`nats-server answers on ${this.port}`, async () => {
       if (started.hasEnded) return true

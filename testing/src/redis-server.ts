@@ -8,6 +8,7 @@ import { type RedisReply, redisCommand } from './redis-command.js'
 import { redisProgram } from './redis-program.js'
 import { ServerProcess } from './server-process.js'
 import type { ServerProgram } from './server-program.js'
+import { StoppableServer } from './stoppable-server.js'
 
 export interface RedisServerOptions {
   /** `redis-server` unless given. */
@@ -43,16 +44,16 @@ const ATTEMPTS = 5
  * A real `redis-server` of this machine, or a `valkey-server`. It listens on 127.0.0.1, keeps nothing on disk unless its options say so, and does
  * not outlive the process of the tests.
  */
-export class RedisServer {
+export class RedisServer extends StoppableServer {
   readonly port: number
   readonly dir: string
   readonly password: string | undefined
   /** The certificate that clients have to trust; where it speaks TLS. */
   readonly ca: string | undefined
   readonly #place: Place
-  #process: ServerProcess | undefined
 
   private constructor(place: Place) {
+    super()
     this.#place = place
     this.port = place.port
     this.dir = place.dir
@@ -82,25 +83,6 @@ export class RedisServer {
     return `${this.ca === undefined ? 'redis' : 'rediss'}://${access}127.0.0.1:${this.port}`
   }
 
-  /** Of its process, which is another after a restart. */
-  get pid(): number {
-    return this.#running().pid
-  }
-
-  /** All requests hang from now on: SIGSTOP. */
-  freeze(): void {
-    this.#running().signal('SIGSTOP')
-  }
-
-  thaw(): void {
-    this.#running().signal('SIGCONT')
-  }
-
-  /** Ends it without a word, frozen or not: SIGKILL. */
-  async kill(): Promise<void> {
-    await this.#process?.end()
-  }
-
   /** Ends it as `kill` does, and starts it on the same port and folder: empty, unless it kept its data on disk. */
   async restart(): Promise<void> {
     await this.kill()
@@ -118,17 +100,12 @@ export class RedisServer {
     return redisCommand(this, args)
   }
 
-  #running(): ServerProcess {
-    if (this.#process === undefined) throw new Error('this server was never started')
-    return this.#process
-  }
-
   async #run(): Promise<void> {
     const { program, args } = this.#place
     if (program.path === undefined) throw new Error(program.whyNot)
     const log = join(this.dir, 'redis.log')
     const started = await ServerProcess.spawn(program.path, args, log)
-    this.#process = started
+    this.process = started
     await eventually(`redis-server answers on ${this.port}`, async () => {
       if (started.hasEnded) return true
       if ((await this.command('PING')) !== 'PONG') return false

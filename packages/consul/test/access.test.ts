@@ -4,8 +4,9 @@ import { ConsulGuard, ConsulLeaseStore } from '@leasehold/consul'
 import { temporaryFolder } from '@leasehold/testing'
 import type { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
+import { never } from '@leasehold/testing/job-claims'
 import { describe, expect, it } from 'vitest'
-import { never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 const MASTER = 'b1a4b0c8-6cc7-4a2b-8b93-0d5bb3e1b7aa'
 const ACL = { acl: { enabled: true, default_policy: 'deny', tokens: { master: MASTER, agent: MASTER } } }

@@ -2,8 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '@leasehold/testing'
 import type { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
+import { never } from '@leasehold/testing/job-claims'
+import { hasRenewed } from '@leasehold/testing/players'
 import { describe, expect, it } from 'vitest'
-import { FOREVER, never, renewed, Scene, sessionOf } from './support/scene.js'
+import { FOREVER, Scene, sessionOf } from './support/scene.js'
 
 /** A lease of this name, over a store without a prefix, has the key of `consul lock deploy`. */
 const NAME = 'deploy/.lock'
@@ -38,7 +40,7 @@ describeConsul('beside `consul lock` on the same key', () => {
         await player.lease.acquire()
         await expect(server.command('lock', '-try=1s', 'deploy', 'echo began')).rejects.toThrow(/[Ll]ock/)
         const command = server.command('lock', 'deploy', 'echo began')
-        await renewed(player, 2)
+        await hasRenewed(player, 2)
         await player.lease.release()
         expect(await command).toContain('began')
       })

@@ -6,9 +6,11 @@ import { type Grant, systemClock } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { freePort } from '@leasehold/testing'
 import { describeConsul } from '@leasehold/testing/describe-consul'
+import { never } from '@leasehold/testing/job-claims'
+import { hasRenewed } from '@leasehold/testing/players'
 import { describe, expect, it } from 'vitest'
 import { unanswered } from '../src/failure-of.js'
-import { lost, never, renewed, Scene, sessionOf } from './support/scene.js'
+import { lost, Scene, sessionOf } from './support/scene.js'
 
 /** The operations of a lease, each with its outcome. */
 const operations: readonly (readonly [string, (store: ConsulLeaseStore, grant: Grant) => Promise<unknown>, object])[] =
@@ -88,7 +90,7 @@ describeConsul('faults on the way to Consul', () => {
         const holder = scene.player('holder', scene.store([way, server]))
         await holder.lease.acquire()
         way.blackHole()
-        await renewed(holder, 4)
+        await hasRenewed(holder, 4)
         expect(holder.losses).toEqual([])
         expect(holder.events).not.toContain('jeopardy')
       })

@@ -3,11 +3,12 @@ import { Agent as HttpsAgent } from 'node:https'
 import { ConsulGuard, ConsulLeaseStore } from '@leasehold/consul'
 import { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
+import { never } from '@leasehold/testing/job-claims'
 import { describeStoreLaws } from '@leasehold/testkit/vitest'
 import Consul from 'consul'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { onServer } from './support/law-subjects.js'
-import { never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 const request = (grantId: string) => ({ name: 'job', owner: 'anna', grantId, ttl: 10_000 })
 

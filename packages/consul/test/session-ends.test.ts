@@ -1,8 +1,10 @@
 import { eventually } from '@leasehold/testing'
 import type { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
+import { never } from '@leasehold/testing/job-claims'
+import { hasRenewed } from '@leasehold/testing/players'
 import { describe, expect, it } from 'vitest'
-import { destroySession, FOREVER, lost, never, renewed, Scene, sessionOf, TIMES } from './support/scene.js'
+import { destroySession, FOREVER, lost, Scene, sessionOf, TIMES } from './support/scene.js'
 
 const TTL = TIMES.heartbeatTimeout
 
@@ -11,7 +13,7 @@ async function cutOffHolder(scene: Scene, server: ConsulServer, lockDelay?: numb
   const way = await scene.proxy(server)
   const holder = scene.player('holder', scene.store([way], { lockDelay }))
   expect(await holder.lease.acquire()).toBe(true)
-  await renewed(holder)
+  await hasRenewed(holder)
   way.blackHole()
   return holder
 }
@@ -40,7 +42,7 @@ describeConsul('a session that ends while its holder counts on it:', () => {
         const way = await scene.proxy(server)
         const holder = scene.player('holder', scene.store([way], { nodeChecks: ['app'] }))
         expect(await holder.lease.acquire()).toBe(true)
-        await renewed(holder)
+        await hasRenewed(holder)
         way.blackHole()
         const next = scene.player('next', scene.store([server]))
         const waiting = next.lease.acquire(FOREVER)
@@ -101,7 +103,7 @@ describeConsul('a session that ends while its holder counts on it:', () => {
         const holder = scene.player('holder', scene.store([agent, server]))
         await holder.lease.acquire()
         await agent.kill()
-        await renewed(holder, 15)
+        await hasRenewed(holder, 15)
         expect(holder.losses).toEqual([])
       })
     })
@@ -116,7 +118,7 @@ describeConsul('a session that ends while its holder counts on it:', () => {
         expect(await sessionOf(server, 'leasehold/other')).toBe(await sessionOf(server))
         await server.request('DELETE', '/kv/leasehold/job')
         await lost(one, 'deleted')
-        await renewed(other)
+        await hasRenewed(other)
         expect(other.losses).toEqual([])
       })
     })

@@ -7,8 +7,9 @@ import { AbortableCall } from '@leasehold/core/store'
 import { temporaryFolder } from '@leasehold/testing'
 import type { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
+import { never } from '@leasehold/testing/job-claims'
 import { describe, expect, it } from 'vitest'
-import { never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 async function granted(store: ConsulLeaseStore, name = 'job', ttl = 20_000): Promise<Grant> {
   const outcome = await store.acquire({ name, owner: 'anna', grantId: randomUUID(), ttl }, never)

@@ -5,10 +5,11 @@ import { type Clock, systemClock } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { eventually } from '@leasehold/testing'
 import { describeConsul } from '@leasehold/testing/describe-consul'
+import { never } from '@leasehold/testing/job-claims'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { LOCK_FLAGS } from '../src/kv-entry.js'
-import { FOREVER, never, Scene, TIMES } from './support/scene.js'
+import { FOREVER, Scene, TIMES } from './support/scene.js'
 
 const WAITERS = 20
 

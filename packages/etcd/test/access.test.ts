@@ -8,8 +8,10 @@ import { temporaryFolder } from '@leasehold/testing'
 import { certificate } from '@leasehold/testing/certificate'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { passed } from '@leasehold/testing/real-time'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { claimOf, granted, never, passed, Scene, warmUp } from './support/scene.js'
+import { Scene, warmUp } from './support/scene.js'
 
 describeEtcd('with users', () => {
   let server: EtcdServer

@@ -5,9 +5,10 @@ import { EtcdClient, EtcdLeaseStore } from '@leasehold/etcd'
 import { eventually } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Answer, Method, Request } from '../src/client/api.js'
-import { claimOf, granted, never, Scene, warmUp } from './support/scene.js'
+import { Scene, warmUp } from './support/scene.js'
 
 const CROWD = 300
 

@@ -6,11 +6,13 @@ import { eventually, silentLogger } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
 import { freePort } from '@leasehold/testing/free-port'
+import { granted } from '@leasehold/testing/job-claims'
+import { passed } from '@leasehold/testing/real-time'
 import { describeStoreLaws } from '@leasehold/testkit/vitest'
 import { Etcd3, type IOptions } from 'etcd3'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { never, onServer } from './support/law-subjects.js'
-import { granted, passed, Scene, warmUp } from './support/scene.js'
+import { Scene, warmUp } from './support/scene.js'
 
 describeEtcd('an Etcd3 object of the user', () => {
   let server: EtcdServer

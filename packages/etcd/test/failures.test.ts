@@ -4,8 +4,11 @@ import { EtcdClient, EtcdLeaseStore } from '@leasehold/etcd'
 import { eventually, freePort } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { heartbeats } from '@leasehold/testing/players'
+import { within } from '@leasehold/testing/real-time'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { claimOf, granted, heartbeats, never, Scene, warmUp, within } from './support/scene.js'
+import { Scene, warmUp } from './support/scene.js'
 
 describeEtcd('a full database (NOSPACE)', () => {
   it('keeps holders, frees what they release, and refuses new leases with a hint', () =>

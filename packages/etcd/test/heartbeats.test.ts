@@ -1,7 +1,7 @@
 import { EtcdLeaseStore } from '@leasehold/etcd'
+import { claimOf, never } from '@leasehold/testing/job-claims'
 import { describe, expect, it } from 'vitest'
 import { EtcdClient } from '../src/client/etcd-client.js'
-import { claimOf, never } from './support/scene.js'
 
 /** The raft terms of the answers, the first one first; the last one stays. */
 interface Terms {

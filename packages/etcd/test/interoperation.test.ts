@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { eventually } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer, etcdctl } from '@leasehold/testing/etcd-server'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { claimOf, granted, never, Scene, warmUp } from './support/scene.js'
+import { Scene, warmUp } from './support/scene.js'
 
 /** Takes a lock by `etcdctl`, as Go's `concurrency.Mutex` or `concurrency.Election` does, until `release`. */
 async function startEtcdctl(server: EtcdServer, ...args: readonly string[]) {

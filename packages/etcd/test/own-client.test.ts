@@ -3,10 +3,11 @@ import { Channel, Client, credentials } from '@grpc/grpc-js'
 import { EtcdClient, EtcdGuard, EtcdLeaseStore } from '@leasehold/etcd'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
+import { granted } from '@leasehold/testing/job-claims'
 import { describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { never, onServer } from './support/law-subjects.js'
-import { granted, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 describeEtcd("the user's client of gRPC", () => {
   let server: EtcdServer

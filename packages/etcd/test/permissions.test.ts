@@ -3,8 +3,9 @@ import { LeaseUnauthorisedError } from '@leasehold/core'
 import { EtcdGuard } from '@leasehold/etcd'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { claimOf, granted, never, Scene, warmUp } from './support/scene.js'
+import { Scene, warmUp } from './support/scene.js'
 
 const ROOT = ['--user', 'root:secret']
 

@@ -1,7 +1,8 @@
 import type { EtcdLeaseStore } from '@leasehold/etcd'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
+import { granted, never } from '@leasehold/testing/job-claims'
 import { expect, it } from 'vitest'
-import { granted, never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 /** The findings that are not ok, as `check: result`. */
 async function troublesOf(store: EtcdLeaseStore): Promise<string[]> {

@@ -3,8 +3,9 @@ import type { Grant } from '@leasehold/core'
 import type { EtcdLeaseStore } from '@leasehold/etcd'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
+import { granted, never } from '@leasehold/testing/job-claims'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { granted, never, Scene, warmUp } from './support/scene.js'
+import { Scene, warmUp } from './support/scene.js'
 
 /** Above all revisions of these tests. */
 const FAR = 10n ** 12n

@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { eventually } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { passed } from '@leasehold/testing/real-time'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { claimOf, granted, never, passed, Scene, warmUp } from './support/scene.js'
+import { Scene, warmUp } from './support/scene.js'
 
 const APPLIED = 'etcd_server_proposals_applied_total'
 

@@ -1,11 +1,11 @@
 import { setImmediate } from 'node:timers/promises'
 import { AbortableCall } from '@leasehold/core/store'
+import { never } from '@leasehold/testing/job-claims'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import type { TxnRequest, TxnResponse } from '../src/client/api.js'
 import { joinedReads, joinedWrites } from '../src/client/joining.js'
 import { TxnLane } from '../src/client/txn-lane.js'
-import { never } from './support/scene.js'
 
 const header = { revision: '7', raftTerm: '3' }
 

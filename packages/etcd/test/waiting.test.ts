@@ -3,8 +3,10 @@ import { AbortableCall } from '@leasehold/core/store'
 import { eventually } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { EtcdServer } from '@leasehold/testing/etcd-server'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { passed } from '@leasehold/testing/real-time'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { claimOf, granted, never, passed, Scene, warmUp } from './support/scene.js'
+import { Scene, warmUp } from './support/scene.js'
 
 const wait = Number.POSITIVE_INFINITY
 

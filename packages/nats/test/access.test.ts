@@ -5,9 +5,12 @@ import { natsLease } from '@leasehold/nats'
 import { eventually, freePort, temporaryFolder } from '@leasehold/testing'
 import { certificate } from '@leasehold/testing/certificate'
 import { describeNats } from '@leasehold/testing/describe-nats'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { hasRenewed } from '@leasehold/testing/players'
+import { within } from '@leasehold/testing/real-time'
 import { nkeys } from '@nats-io/transport-node'
 import { describe, it } from 'vitest'
-import { claimOf, granted, hasRenewed, never, Scene, within } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 /** The permissions that the guide lists, for the bucket `leasehold`. */
 const allowed = [

@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { LeaseConfigurationError, LeaseStoreUnfitError } from '@leasehold/core'
 import { NatsGuard } from '@leasehold/nats'
 import { describeNats } from '@leasehold/testing/describe-nats'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import { NatsServer } from '@leasehold/testing/nats-server'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { Kvm } from '@nats-io/kv'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { claimOf, granted, never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 describeNats('the bucket', () => {
   let server: NatsServer

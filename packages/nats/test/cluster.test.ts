@@ -1,10 +1,12 @@
 import { LeaseStoreUnfitError } from '@leasehold/core'
 import { describeNats215 } from '@leasehold/testing/describe-nats'
+import { claimOf, never } from '@leasehold/testing/job-claims'
 import { nats215Program } from '@leasehold/testing/nats-server'
+import { hasRenewed } from '@leasehold/testing/players'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { describe, it } from 'vitest'
 import { begin } from './support/cluster.js'
-import { claimOf, hasRenewed, never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 describeNats215('a cluster of three', () => {
   describe.concurrent('', () => {

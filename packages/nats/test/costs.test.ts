@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { createLease } from '@leasehold/core'
 import { NatsGuard, NatsLeaseStore } from '@leasehold/nats'
 import { describeNats } from '@leasehold/testing/describe-nats'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import { NatsServer } from '@leasehold/testing/nats-server'
+import { passed } from '@leasehold/testing/real-time'
 import { Kvm } from '@nats-io/kv'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { claimOf, granted, never, passed } from './support/scene.js'
 
 describeNats('the requests of', () => {
   let server: NatsServer

@@ -3,10 +3,13 @@ import { LeaseLostError, LeaseUnavailableError } from '@leasehold/core'
 import { NatsGuard } from '@leasehold/nats'
 import { eventually } from '@leasehold/testing'
 import { describeNats } from '@leasehold/testing/describe-nats'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import { NatsServer } from '@leasehold/testing/nats-server'
+import { hasRenewed } from '@leasehold/testing/players'
+import { passed, within } from '@leasehold/testing/real-time'
 import { Kvm } from '@nats-io/kv'
 import { afterAll, beforeAll, describe, it } from 'vitest'
-import { claimOf, granted, hasRenewed, never, passed, Scene, within } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 describeNats('a store', () => {
   let server: NatsServer

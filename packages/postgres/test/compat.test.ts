@@ -2,10 +2,11 @@ import { LeaseConfigurationError, systemClock } from '@leasehold/core'
 import { PostgresLeaseStore, type PostgresLeaseStoreOptions } from '@leasehold/postgres'
 import { eventually } from '@leasehold/testing'
 import { describePgBouncer, describePostgres } from '@leasehold/testing/describe-postgres'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { Client, Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { claimOf, granted, never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 const unused = new Pool({ host: '127.0.0.1', port: 1 })
 

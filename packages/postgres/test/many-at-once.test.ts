@@ -3,11 +3,11 @@ import { createLease, type Grant, systemClock } from '@leasehold/core'
 import { migrate, PostgresLeaseStore } from '@leasehold/postgres'
 import { eventually } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { never } from '@leasehold/testing/job-claims'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import type { Pool, PoolClient } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { poolTo } from './support/pool-to.js'
-import { never } from './support/scene.js'
 
 const TTL = 60_000
 

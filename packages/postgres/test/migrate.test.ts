@@ -5,12 +5,12 @@ import { LeaseUnauthorisedError } from '@leasehold/core'
 import { migrate, migrations, PostgresGuard, PostgresLeaseStore } from '@leasehold/postgres'
 import { temporaryFolder } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { granted, never } from '@leasehold/testing/job-claims'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { build } from 'esbuild'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { poolTo } from './support/pool-to.js'
-import { granted, never } from './support/scene.js'
 
 describePostgres('migrate', () => {
   let server: PostgresServer

@@ -3,12 +3,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AbortableCall } from '@leasehold/core/store'
 import { migrate, PostgresLeaseStore } from '@leasehold/postgres'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { never } from '@leasehold/testing/job-claims'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { TcpProxy } from '@leasehold/testkit'
 import postgres, { type Sql } from 'postgres'
 import { afterAll, beforeAll, describe, it } from 'vitest'
 import { poolTo } from './support/pool-to.js'
-import { never } from './support/scene.js'
 
 /** How many connections the library opens at most. */
 const MOST = 3

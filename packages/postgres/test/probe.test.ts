@@ -1,11 +1,12 @@
 import type { StoreFinding } from '@leasehold/core/store'
 import { migrate, type PostgresClient, PostgresGuard, PostgresLeaseStore } from '@leasehold/postgres'
 import { describePgBouncer, describePostgres } from '@leasehold/testing/describe-postgres'
+import { granted, never } from '@leasehold/testing/job-claims'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { Client } from 'pg'
 import { expect, it } from 'vitest'
 import { postgresJs, singleClient } from './support/libraries.js'
-import { granted, never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 /** Not those of the test servers, which may lose all in a crash. */
 const SAFE = { settings: { fsync: 'on', full_page_writes: 'on' } }

@@ -1,10 +1,10 @@
 import { migrate, PostgresLeaseStore } from '@leasehold/postgres'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { granted, never } from '@leasehold/testing/job-claims'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import type { Pool } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { poolTo } from './support/pool-to.js'
-import { granted, never } from './support/scene.js'
 
 describePostgres('a raised token', () => {
   let server: PostgresServer

@@ -3,9 +3,10 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Grant, LeaseRecord } from '@leasehold/core'
 import type { PostgresLeaseStore } from '@leasehold/postgres'
 import { describePgBouncer, describePostgres } from '@leasehold/testing/describe-postgres'
+import { granted, never } from '@leasehold/testing/job-claims'
 import type { PostgresServer } from '@leasehold/testing/postgres-server'
 import { describe, expect, it } from 'vitest'
-import { granted, never, type Reachable, Scene } from './support/scene.js'
+import { type Reachable, Scene } from './support/scene.js'
 
 /** The server writes a commit that nobody waits for after so long: a crash before that loses it. */
 const LAZY = { wal_writer_delay: '10s' }

@@ -2,11 +2,11 @@ import { randomUUID } from 'node:crypto'
 import { type Grant, LeaseConfigurationError } from '@leasehold/core'
 import { migrate, PostgresGuard, PostgresLeaseStore, type Transaction } from '@leasehold/postgres'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { never } from '@leasehold/testing/job-claims'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import type { Pool, PoolClient } from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { poolTo } from './support/pool-to.js'
-import { never } from './support/scene.js'
 import { underLease } from './support/under-lease.js'
 
 const guard = new PostgresGuard()

@@ -1,10 +1,10 @@
 import { RedisQuorumLeaseStore } from '@leasehold/redis-quorum'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import Redlock from 'redlock'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { claimOf, granted, never } from '../../redis/test/support/scene.js'
 
 describeRedis('a store of a quorum with compat', () => {
   let servers: RedisServer[]

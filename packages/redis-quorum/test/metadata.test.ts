@@ -3,10 +3,11 @@ import { AbortableCall, type RenewOutcome } from '@leasehold/core/store'
 import { RedisQuorumLeaseStore } from '@leasehold/redis-quorum'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted } from '@leasehold/testing/job-claims'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
-import { claimOf, granted, Scene } from '../../redis/test/support/scene.js'
+import { Scene } from '../../redis/test/support/scene.js'
 
 const KEY = 'leasehold:{job}'
 

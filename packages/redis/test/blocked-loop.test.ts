@@ -2,10 +2,11 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { systemClock } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { granted, never } from '@leasehold/testing/job-claims'
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
 import { differingClusterLibraries } from './support/libraries.js'
-import { granted, never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 const LIMIT = 100
 

@@ -13,6 +13,7 @@ import {
 } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis as UpstashRedis } from '@upstash/redis'
 import { GlideClusterClient as ManyGlide, GlideClient as OneGlide } from '@valkey/valkey-glide'
@@ -28,7 +29,7 @@ import {
   sentinelLibraries,
   serverLibraries,
 } from './support/libraries.js'
-import { claimOf, granted, never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 /** The clients of a server except those of the tests: the kind of each, by address. */
 async function clientsOf(server: RedisServer): Promise<string[]> {

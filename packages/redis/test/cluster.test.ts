@@ -1,6 +1,9 @@
 import { LeaseUnavailableError } from '@leasehold/core'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { heartbeats } from '@leasehold/testing/players'
+import { within } from '@leasehold/testing/real-time'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { describe, expect, it } from 'vitest'
 import { keySlot } from '../src/client/key-slot.js'
@@ -8,7 +11,7 @@ import { scriptCalls } from './support/command-count.js'
 import { differingClusterLibraries, glide } from './support/libraries.js'
 import { untilInLine } from './support/line.js'
 import type { RedisCluster } from './support/redis-cluster.js'
-import { claimOf, granted, heartbeats, never, Scene, within } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 const FOREVER = { wait: Number.POSITIVE_INFINITY }
 

@@ -3,11 +3,12 @@ import { LeaseConfigurationError, systemClock } from '@leasehold/core'
 import { RedisLeaseStore, type RedisLeaseStoreOptions } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import Redlock from 'redlock'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { claimOf, granted, never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 const LIBRARIES = [
   { library: 'redlock', key: 'job' },

@@ -1,10 +1,11 @@
 import { LeaseTimeoutError, LeaseUnavailableError } from '@leasehold/core'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { heartbeats, type Player } from '@leasehold/testing/players'
 import { describe, expect, it } from 'vitest'
 import { libraries } from './support/libraries.js'
 import type { RedisSentinel } from './support/redis-sentinel.js'
-import { heartbeats, type Player, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 /** A failover takes some seconds. */
 const times = { heartbeatTimeout: 20_000, heartbeatInterval: 1_000, operationTimeout: 1_500 }

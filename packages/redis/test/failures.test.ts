@@ -2,10 +2,12 @@ import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { within } from '@leasehold/testing/real-time'
 import type { RedisServer, RedisServerOptions } from '@leasehold/testing/redis-server'
 import { describe, expect, it } from 'vitest'
 import { differingLibraries, type ServerLibrary } from './support/libraries.js'
-import { claimOf, granted, never, Scene, within } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 /** A server with a lease on `held`, and a store that has asked it already. */
 async function during(

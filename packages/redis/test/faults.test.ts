@@ -2,10 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '@leasehold/core'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { heartbeats, type Player } from '@leasehold/testing/players'
 import { describe, expect, it } from 'vitest'
 import { differingLibraries } from './support/libraries.js'
 import { untilInLine } from './support/line.js'
-import { claimOf, granted, heartbeats, never, type Player, Scene, TIMES } from './support/scene.js'
+import { Scene, TIMES } from './support/scene.js'
 
 const FOREVER = { wait: Number.POSITIVE_INFINITY }
 const TTL = TIMES.heartbeatTimeout

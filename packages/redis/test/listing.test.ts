@@ -1,6 +1,7 @@
 import { type LeaseRecord, type LeaseStore, systemClock } from '@leasehold/core'
 import { AbortableCall } from '@leasehold/core/store'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, never } from '@leasehold/testing/job-claims'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { describe, expect, it } from 'vitest'
 import type { Connection } from '../src/client/connection.js'
@@ -8,7 +9,7 @@ import { LazyConnection } from '../src/client/lazy-connection.js'
 import { KeySpace } from '../src/key-space.js'
 import { listRecords } from '../src/listing.js'
 import { differingClusterLibraries } from './support/libraries.js'
-import { claimOf, never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 /** Names that a pattern or a key could garble. */
 const AWKWARD = ['a*', 'a?b', 'a[x]', 'a\\', 'a{b}', 'a b', 'a%2a', 'ä', 'a😀', 'a/b:c', 'a^-']

@@ -1,9 +1,10 @@
 import { NoFloorError, RedisMember } from '@leasehold/redis/internal'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import { expect, it } from 'vitest'
-import { claimOf, granted, never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 const KEY = 'leasehold:{job}'
 const FLOOR = 'leasehold:%floor'

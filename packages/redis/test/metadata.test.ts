@@ -1,10 +1,11 @@
 import { LeaseConfigurationError, type Metadata } from '@leasehold/core'
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
-import { claimOf, granted, never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 async function during(test: (store: RedisLeaseStore, server: RedisServer) => Promise<void>): Promise<void> {
   await Scene.play(async (scene) => {

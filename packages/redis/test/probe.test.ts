@@ -3,11 +3,12 @@ import type { StoreFinding } from '@leasehold/core/store'
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { expect, it, vi } from 'vitest'
 import { scriptCalls } from './support/command-count.js'
 import { type Library, libraries } from './support/libraries.js'
-import { claimOf, granted, never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 const EVICTING = ['--maxmemory', '100mb', '--maxmemory-policy', 'allkeys-lru']
 

@@ -2,12 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '@leasehold/core'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { heartbeats } from '@leasehold/testing/players'
+import { within } from '@leasehold/testing/real-time'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import type { TcpProxy } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { differingLibraries, upstash } from './support/libraries.js'
 import { untilInLine } from './support/line.js'
-import { claimOf, granted, heartbeats, never, Scene, TIMES, within } from './support/scene.js'
+import { Scene, TIMES } from './support/scene.js'
 
 const FOREVER = { wait: Number.POSITIVE_INFINITY }
 

@@ -3,10 +3,11 @@ import { AbortableCall } from '@leasehold/core/store'
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
-import { claimOf, granted, never, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 const KEY = 'leasehold:{job}'
 const LIFE = 5_000

@@ -3,12 +3,15 @@ import { LeaseTimeoutError, LeaseUnavailableError, systemClock } from '@leasehol
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { heartbeats, type Player } from '@leasehold/testing/players'
+import { within } from '@leasehold/testing/real-time'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { describe, expect, it } from 'vitest'
 import { scriptCalls } from './support/command-count.js'
 import { differingClusterLibraries, differingLibraries, glide, upstash } from './support/libraries.js'
 import { nameOn } from './support/name-on.js'
-import { claimOf, granted, heartbeats, never, type Player, Scene, within } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 /** Of an attempt, in milliseconds. */
 const LIMIT = 800

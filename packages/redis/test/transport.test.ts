@@ -1,11 +1,13 @@
 import { type AddressInfo, createServer } from 'node:net'
 import { createLease, LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
 import { describeRedisTls } from '@leasehold/testing/describe-redis'
+import { claimOf, granted } from '@leasehold/testing/job-claims'
+import { within } from '@leasehold/testing/real-time'
 import { Redis } from 'ioredis'
 import { createClient } from 'redis'
 import { describe, expect, it } from 'vitest'
 import { differingClusterLibraries } from './support/libraries.js'
-import { claimOf, granted, Scene, within } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 describeRedisTls('a client with the wrong transport', () => {
   describe.concurrent.each(differingClusterLibraries)('by $name', { timeout: 60_000 }, (library) => {

@@ -4,13 +4,15 @@ import { LeaseConfigurationError, LeaseUnavailableError, systemClock } from '@le
 import { RedisLeaseStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { within } from '@leasehold/testing/real-time'
 import { UpstashFront } from '@leasehold/testing/upstash-front'
 import { TcpProxy } from '@leasehold/testkit'
 import { Redis as Upstash } from '@upstash/redis'
 import { Redis } from 'ioredis'
 import { describe, expect, it, vi } from 'vitest'
 import { untilInLine } from './support/line.js'
-import { claimOf, granted, never, Scene, within } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 /** A server, and the front by which clients ask it. */
 async function fronted(scene: Scene, config: object = {}) {

@@ -3,6 +3,8 @@ import { AbortableCall } from '@leasehold/core/store'
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import type { Player } from '@leasehold/testing/players'
 import type { RedisServer } from '@leasehold/testing/redis-server'
 import { Redis } from 'ioredis'
 import { describe, expect, it } from 'vitest'
@@ -10,7 +12,7 @@ import { startChild } from './support/child.js'
 import { scriptCalls } from './support/command-count.js'
 import { differingClusterLibraries, differingLibraries } from './support/libraries.js'
 import { lineLength, untilInLine } from './support/line.js'
-import { claimOf, granted, never, type Player, Scene } from './support/scene.js'
+import { Scene } from './support/scene.js'
 
 const FOREVER = { wait: Number.POSITIVE_INFINITY }
 

@@ -8,9 +8,9 @@ import {
 import { wallTime } from '@leasehold/core/store-kit'
 import { type S3Credentials, S3Guard, S3LeaseStore } from '@leasehold/s3'
 import { silentLogger } from '@leasehold/testing'
+import { claimOf, granted, never } from '@leasehold/testing/named-claims'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { LeaseKeys } from '../src/lease-object.js'
-import { claimOf, granted, never } from './support/claims.js'
 import { credentials } from './support/credentials.js'
 import { type Interception, StandInS3 } from './support/stand-in-s3.js'
 

@@ -1,6 +1,6 @@
 import { S3LeaseStore } from '@leasehold/s3'
+import { claimOf, granted, never } from '@leasehold/testing/named-claims'
 import { afterAll, describe, expect, it } from 'vitest'
-import { claimOf, granted, never } from './support/claims.js'
 import { credentials } from './support/credentials.js'
 import { StandInS3 } from './support/stand-in-s3.js'
 

@@ -1,10 +1,10 @@
 import { describeMoto } from '@leasehold/testing/describe-moto'
 import { MotoServer } from '@leasehold/testing/moto-server'
+import { granted, never } from '@leasehold/testing/named-claims'
 import { type StoreSubject, storeLaws } from '@leasehold/testkit'
 import { describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
 import { LeaseKeys } from '../src/lease-object.js'
-import { granted, never } from './support/claims.js'
 import { credentials } from './support/credentials.js'
 import { MotoBucket } from './support/moto-bucket.js'
 

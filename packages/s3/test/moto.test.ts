@@ -4,9 +4,9 @@ import { S3Guard, S3LeaseStore } from '@leasehold/s3'
 import { eventually, silentLogger } from '@leasehold/testing'
 import { describeMoto } from '@leasehold/testing/describe-moto'
 import { MotoServer } from '@leasehold/testing/moto-server'
+import { claimOf, granted, never } from '@leasehold/testing/named-claims'
 import { TcpProxy } from '@leasehold/testkit'
 import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
-import { claimOf, granted, never } from './support/claims.js'
 import { MotoBucket, ways } from './support/moto-bucket.js'
 
 /** Long enough for a busy machine. */

@@ -3,9 +3,9 @@ import { S3LeaseStore } from '@leasehold/s3'
 import { silentLogger } from '@leasehold/testing'
 import { describeUnless } from '@leasehold/testing/describe-unless'
 import { motoProgram, oldMotoProgram } from '@leasehold/testing/moto-server'
+import { never } from '@leasehold/testing/named-claims'
 import { type S3Service, s3Bucket, s3rver } from '@leasehold/testing/s3-bucket'
 import { describe, expect, it } from 'vitest'
-import { never } from './support/claims.js'
 
 const keys = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' }
 

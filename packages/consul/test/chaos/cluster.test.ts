@@ -3,8 +3,9 @@ import { ConsulGuard } from '@leasehold/consul'
 import { eventually } from '@leasehold/testing'
 import type { ConsulServer } from '@leasehold/testing/consul-server'
 import { describeConsul } from '@leasehold/testing/describe-consul'
+import { hasRenewed, type Player } from '@leasehold/testing/players'
 import { describe, expect, it } from 'vitest'
-import { FOREVER, lost, type Player, renewed, Scene, TIMES } from '../support/scene.js'
+import { FOREVER, lost, Scene, TIMES } from '../support/scene.js'
 
 const TTL = TIMES.heartbeatTimeout
 
@@ -21,7 +22,7 @@ async function contend(scene: Scene, servers: readonly ConsulServer[]): Promise<
   const holder = scene.player('holder', scene.store(servers))
   const waiter = scene.player('waiter', scene.store([...servers].reverse()))
   expect(await holder.lease.acquire()).toBe(true)
-  await renewed(holder)
+  await hasRenewed(holder)
   return { holder, waiter }
 }
 
@@ -34,7 +35,7 @@ describeConsul('three servers', () => {
         const { holder, waiter } = await contend(scene, servers)
         const waiting = waiter.lease.acquire(FOREVER)
         await leader.kill()
-        await renewed(holder, 5)
+        await hasRenewed(holder, 5)
         expect(holder.losses).toEqual([])
         const token = holder.lease.fencingToken ?? 0n
         await holder.lease.release()
@@ -51,7 +52,7 @@ describeConsul('three servers', () => {
         // It knows the old leader only.
         const holder = scene.player('holder', scene.store([leader]))
         await holder.lease.acquire()
-        await renewed(holder)
+        await hasRenewed(holder)
         const waiter = scene.player('waiter', scene.store(others))
         const waiting = waiter.lease.acquire(FOREVER)
         const token = holder.lease.fencingToken ?? 0n
@@ -65,7 +66,7 @@ describeConsul('three servers', () => {
         expect(holder.lease.checkLease()).toBe(false)
         expect(waiter.overlaps).toEqual([])
         expect(waiter.lease.fencingToken).toBeGreaterThan(token)
-        await renewed(waiter, 2)
+        await hasRenewed(waiter, 2)
         const guard = new ConsulGuard({ addresses: servers.map(({ url }) => url) })
         await guard.write('ledger', waiter.lease.fencingToken ?? 0n, 'by the waiter')
         await expect(guard.write('ledger', token, 'late')).rejects.toMatchObject({ code: 'lost' })
@@ -79,7 +80,7 @@ describeConsul('three servers', () => {
         const { others } = await rolesOf(servers)
         const { holder } = await contend(scene, servers)
         await others[0]?.kill()
-        await renewed(holder, 8)
+        await hasRenewed(holder, 8)
         expect(holder.losses).toEqual([])
       })
     })

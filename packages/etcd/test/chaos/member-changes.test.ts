@@ -1,7 +1,8 @@
 import { eventually } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
+import { hasRenewed } from '@leasehold/testing/players'
 import { describe, it } from 'vitest'
-import { hasRenewed, leaderOf, Scene, warmUp } from '../support/scene.js'
+import { leaderOf, Scene, warmUp } from '../support/scene.js'
 
 describeEtcd('a member is added, and the one that all are connected to is removed:', () => {
   describe.each(['follower', 'leader'] as const)('a %s:', (role) => {

@@ -1,7 +1,9 @@
 import { eventually } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
+import { hasRenewed } from '@leasehold/testing/players'
+import { passed } from '@leasehold/testing/real-time'
 import { describe, it } from 'vitest'
-import { hasRenewed, leaderOf, passed, Scene, warmUp } from '../support/scene.js'
+import { leaderOf, Scene, warmUp } from '../support/scene.js'
 
 /** A cluster, a holder and a waiter, each over all members. */
 async function begin(scene: Scene) {

@@ -2,8 +2,10 @@ import { randomInt } from 'node:crypto'
 import { systemClock } from '@leasehold/core'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import type { EtcdServer } from '@leasehold/testing/etcd-server'
+import type { Player } from '@leasehold/testing/players'
+import { passed } from '@leasehold/testing/real-time'
 import { expect, it } from 'vitest'
-import { type Player, passed, Scene } from '../support/scene.js'
+import { Scene } from '../support/scene.js'
 
 /** For how long members are killed and stopped, in milliseconds. */
 const STORM = 60_000

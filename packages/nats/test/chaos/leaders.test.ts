@@ -1,8 +1,10 @@
 import { eventually } from '@leasehold/testing'
 import { describeNats } from '@leasehold/testing/describe-nats'
+import { hasRenewed } from '@leasehold/testing/players'
+import { passed } from '@leasehold/testing/real-time'
 import { describe, it } from 'vitest'
 import { begin } from '../support/cluster.js'
-import { hasRenewed, passed, Scene } from '../support/scene.js'
+import { Scene } from '../support/scene.js'
 
 describeNats('of three servers,', () => {
   describe('', () => {

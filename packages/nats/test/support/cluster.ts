@@ -1,8 +1,9 @@
 import { eventually } from '@leasehold/testing'
 import type { NatsServer, NatsServerOptions } from '@leasehold/testing/nats-server'
+import type { Player } from '@leasehold/testing/players'
 import { jetstreamManager } from '@nats-io/jetstream'
 import type { NatsConnection } from '@nats-io/transport-node'
-import type { Player, Scene } from './scene.js'
+import type { Scene } from './scene.js'
 
 export interface Cast {
   readonly servers: readonly NatsServer[]

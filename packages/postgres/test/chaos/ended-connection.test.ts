@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import { type PgPoolClient, PostgresLeaseStore } from '@leasehold/postgres'
+import { never } from '@leasehold/testing/job-claims'
 import { expect, it } from 'vitest'
-import { never } from '../support/scene.js'
 
 /** A connection that the server ends with the same bytes with which it begins. */
 class EndedClient extends EventEmitter {

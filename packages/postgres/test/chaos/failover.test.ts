@@ -1,8 +1,10 @@
 import { eventually } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { heartbeats, type Player } from '@leasehold/testing/players'
 import type { PostgresServer } from '@leasehold/testing/postgres-server'
 import { describe, expect, it } from 'vitest'
-import { claimOf, granted, heartbeats, never, type Player, Scene } from '../support/scene.js'
+import { Scene } from '../support/scene.js'
 
 /** Waits until a standby has all that its primary has written. */
 function untilCaughtUp(primary: PostgresServer, standby: PostgresServer): Promise<void> {

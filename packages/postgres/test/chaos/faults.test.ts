@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { eventually } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { heartbeats, type Player } from '@leasehold/testing/players'
 import { describe, expect, it } from 'vitest'
-import { claimOf, FOREVER, granted, heartbeats, never, type Player, Scene, TIMES } from '../support/scene.js'
+import { FOREVER, Scene, TIMES } from '../support/scene.js'
 
 const TTL = TIMES.heartbeatTimeout
 

@@ -4,8 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { heartbeats } from '@leasehold/testing/players'
+import { within } from '@leasehold/testing/real-time'
 import { describe, expect, it } from 'vitest'
-import { claimOf, granted, heartbeats, never, Scene, within } from '../support/scene.js'
+import { Scene } from '../support/scene.js'
 
 /** A disk in memory, of so many megabytes; `undefined` where this process may not mount one. */
 function smallDisk(scene: Scene, megabytes: number): string | undefined {

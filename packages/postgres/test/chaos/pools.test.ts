@@ -2,9 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { systemClock } from '@leasehold/core'
 import { eventually } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
+import { heartbeats } from '@leasehold/testing/players'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
+import { within } from '@leasehold/testing/real-time'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { claimOf, FOREVER, granted, heartbeats, never, Scene, TIMES, within } from '../support/scene.js'
+import { FOREVER, Scene, TIMES } from '../support/scene.js'
 
 describePostgres("the user's pool", () => {
   let server: PostgresServer

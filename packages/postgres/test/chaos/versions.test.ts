@@ -2,9 +2,10 @@ import { createLease, LeaseConfigurationError } from '@leasehold/core'
 import { migrate, migrations, PostgresLeaseStore } from '@leasehold/postgres'
 import { silentLogger } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
+import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { claimOf, FOREVER, granted, never, Scene } from '../support/scene.js'
+import { FOREVER, Scene } from '../support/scene.js'
 
 describePostgres('the tables', () => {
   let server: PostgresServer

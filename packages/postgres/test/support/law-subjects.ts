@@ -1,11 +1,11 @@
 import { type LeaseStore, systemClock } from '@leasehold/core'
 import { migrate, PostgresLeaseStore } from '@leasehold/postgres'
 import { eventually } from '@leasehold/testing'
+import { granted, never } from '@leasehold/testing/job-claims'
 import { PostgresServer } from '@leasehold/testing/postgres-server'
 import { type StoreLaw, type StoreSubject, storeLaws, TcpProxy } from '@leasehold/testkit'
 import type { Pool } from 'pg'
 import { poolTo } from './pool-to.js'
-import { granted, never } from './scene.js'
 import { ownTables } from './store-subject.js'
 
 /** Milliseconds. Long enough for several calls on a busy machine. */

@@ -7,6 +7,7 @@ import { AbortableCall, type AcquireRequest } from '@leasehold/core/store'
 export const never = new AbortableCall()
 setMaxListeners(0, never.signal)
 
+/** A claim of this name, under a grant id of its own. */
 export function claimOf(name: string, request: Partial<AcquireRequest> = {}): AcquireRequest {
   return { name, owner: 'anna', grantId: randomUUID(), ttl: 10_000, ...request }
 }
