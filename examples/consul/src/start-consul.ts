@@ -1,16 +1,6 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
+import { freePort } from '@leasehold/example-failover'
 
 /** Starts a `consul agent` in memory: the program of `CONSUL`, or the one on the path. Its smallest ttl is a second. */
 export async function startConsul(): Promise<{ readonly url: string; stop(): void }> {

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
+import { freePort } from '@leasehold/example-failover'
 
 /** Starts dynalite, which answers as DynamoDB and keeps everything in memory. */
 export async function startDynalite(): Promise<{ readonly url: string; stop(): void }> {
@@ -24,12 +24,4 @@ async function listens(dynalite: ChildProcess): Promise<void> {
     })
     dynalite.once('exit', () => reject(new Error('dynalite did not start')))
   })
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { readonly port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }

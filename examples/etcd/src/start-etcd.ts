@@ -1,24 +1,15 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@leasehold/example-failover'
 
 /** The program of `ETCD`, one in the cache of test servers, or the one on the path. */
 export function etcdProgram(): string {
   const cache = process.env.SERVER_CACHE ?? join(homedir(), '.cache', 'test-servers')
   const cached = join(cache, 'etcd', 'etcd')
   return process.env.ETCD ?? (existsSync(cached) ? cached : 'etcd')
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 /** Starts an `etcd` of one member, with its data in a temporary folder. */

@@ -1,4 +1,5 @@
 export { BatchedLedger } from './batched-ledger.js'
 export { type DemoOptions, runDemo } from './demo.js'
+export { freePort } from './free-port.js'
 export { type Entry, type Ledger, parseLedger, toLine } from './ledger.js'
 export { runWorker, type WorkerParts } from './run-worker.js'

@@ -1,16 +1,6 @@
 import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { type AddressInfo, createServer } from 'node:net'
+import { freePort } from '@leasehold/example-failover'
 import { Redis } from 'ioredis'
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** Starts a `redis-server` without persistence: the program of `REDIS_SERVER`, or the one on the path. */
 export async function startRedis(): Promise<{ readonly url: string; stop(): void }> {

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@leasehold/example-failover'
 
 /** A program that runs moto on the given port: that of `MOTO`, or one in the cache of test servers. */
 export function motoProgram(): string | undefined {
@@ -42,13 +42,4 @@ async function created(bucket: string): Promise<void> {
     if (response?.ok === true) return
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }
