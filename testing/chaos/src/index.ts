@@ -1,0 +1,20 @@
+export type { AppliedFault, History, Notice } from './history/history.js'
+export type {
+  Acquire,
+  Call,
+  Check,
+  HandOver,
+  Operation,
+  Read,
+  Release,
+  Write,
+} from './history/operation.js'
+export type {
+  Connect,
+  Connection,
+  GuardedRegister,
+  RunningSystem,
+  System,
+  SystemFault,
+  SystemScene,
+} from './systems/system.js'
