@@ -1,0 +1,5 @@
+import { redisSystem } from './redis/system.js'
+import type { System } from './system.js'
+
+/** All stores that can be run. */
+export const systems: readonly System[] = [redisSystem]
