@@ -1,4 +1,4 @@
-import type { LeaseStore } from '@leasehold/core'
+import type { Clock, Lease, LeaseStore } from '@leasehold/core'
 
 /** A store as the chaos tests see it: how its servers are started and disturbed, and how a client process uses it. */
 export interface System {
@@ -60,13 +60,18 @@ export interface SystemFault {
 }
 
 /** Called once in a client process. */
-export type Connect = (settings: never, names: readonly string[]) => Promise<Connection>
+export type Connect = (settings: never, names: readonly string[]) => Promise<Connection | RivalConnection>
 
 export interface Connection {
   readonly store: LeaseStore
   /** The guarded register of the name: the guard of the same backend, where the package has one. */
   register(name: string): GuardedRegister
   close(): Promise<void>
+}
+
+/** Of another library, which brings its own leases. */
+export interface RivalConnection extends Omit<Connection, 'store'> {
+  lease(name: string, owner: string, clock: Clock): Lease
 }
 
 export interface GuardedRegister {
