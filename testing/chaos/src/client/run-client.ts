@@ -2,7 +2,7 @@ import { createLease, type HandOff } from '@leasehold/core'
 import { silentLogger } from '@leasehold/testing/silent-logger'
 import { Random } from '../../../../packages/testkit/src/random.js'
 import { Recorder } from '../record/recorder.js'
-import type { Connect, Connection } from '../systems/system.js'
+import type { Connect, Connection, RivalConnection } from '../systems/system.js'
 import type { ClientMessage } from './client-message.js'
 import type { ClientSettings } from './client-settings.js'
 import { Contender } from './contender.js'
@@ -40,7 +40,7 @@ interface Place {
   readonly random: Random
   readonly clock: DriftingClock
   readonly recorder: Recorder
-  readonly connection: Connection
+  readonly connection: Connection | RivalConnection
   readonly until: number
 }
 
@@ -48,16 +48,16 @@ function contenderFor(name: string, { settings, random, clock, recorder, connect
   const { client, clients, life, pace, timeouts } = settings
   const ownerOf = (number: number): string => `client-${number}`
   const owner = ownerOf(client)
-  const { store } = connection
   const { ttl } = timeouts
   const others = Array.from({ length: clients }, (_, place) => place + 1).filter((number) => number !== client)
   const recorded = (isSilent: boolean): RecordedLease | undefined => {
-    const own = connection.lease?.(name, owner, clock)
-    if (own !== undefined || store === undefined) return own && !isSilent ? new RecordedLease(own, recorder, clock) : undefined
+    if ('lease' in connection) {
+      return isSilent ? undefined : new RecordedLease(connection.lease(name, owner, clock), recorder, clock)
+    }
     const { heartbeatInterval, operationTimeout } = timeouts
     const strategy = isSilent ? ({ strategy: 'manual' } as const) : { heartbeatInterval }
     const environment = { clock, logger: silentLogger, random: () => random.next() }
-    const lease = createLease(store, name, { owner, heartbeatTimeout: ttl, operationTimeout, ...strategy, ...environment })
+    const lease = createLease(connection.store, name, { owner, heartbeatTimeout: ttl, operationTimeout, ...strategy, ...environment })
     return new RecordedLease(lease, recorder, clock)
   }
   const lease = recorded(false)

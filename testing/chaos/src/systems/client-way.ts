@@ -30,7 +30,7 @@ export class ClientWay {
     const target = `client ${this.#client}`
     const end = (): void => this.heal()
     const fault = (kind: string, begin: (proxy: TcpProxy) => void): SystemFault => {
-      return { kind, target, lasts: LASTS, weight: 0.5, begin: () => this.#proxies.forEach(begin), end }
+      return { kind, target, lasts: LASTS, weight: 0.25, begin: () => this.#proxies.forEach(begin), end }
     }
     return [
       fault('cut-client', (proxy) => proxy.blackHole()),

@@ -63,16 +63,19 @@ export interface SystemFault {
  * Called once in a client process. The clock drifts, within the documented bound: a store that measures time on the side of
  * the client gets it as its `clock`.
  */
-export type Connect = (settings: never, names: readonly string[], clock: Clock) => Promise<Connection>
+export type Connect = (settings: never, names: readonly string[], clock: Clock) => Promise<Connection | RivalConnection>
 
-/** It has either a store or leases. */
 export interface Connection {
-  readonly store?: LeaseStore
-  /** For what is no `LeaseStore`. While held, such a lease has a fencing token, and says until when it is valid. */
-  lease?(name: string, owner: string, clock: Clock): Lease
+  readonly store: LeaseStore
   /** The guarded register of the name: the guard of the same backend, where the package has one. */
   register(name: string): GuardedRegister
   close(): Promise<void>
+}
+
+/** Of another library, which brings its own leases. */
+export interface RivalConnection extends Omit<Connection, 'store'> {
+  /** While held, it has a fencing token, and says until when it is valid. */
+  lease(name: string, owner: string, clock: Clock): Lease
 }
 
 export interface GuardedRegister {

@@ -46,7 +46,7 @@ async function startRedis({ folder, clients }: SystemScene): Promise<RunningSyst
 function serverFaults(server: RedisServer): SystemFault[] {
   const target = 'server 1'
   return [
-    { kind: 'kill-server', target, lasts: [100, 3_000], begin: () => server.kill(), end: () => server.restart() },
-    { kind: 'freeze-server', target, lasts: [100, 5_000], begin: () => server.freeze(), end: () => server.thaw() },
+    { kind: 'kill-server', target, weight: 2, lasts: [100, 3_000], begin: () => server.kill(), end: () => server.restart() },
+    { kind: 'freeze-server', target, weight: 2, lasts: [100, 5_000], begin: () => server.freeze(), end: () => server.thaw() },
   ]
 }
