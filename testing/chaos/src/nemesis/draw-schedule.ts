@@ -30,14 +30,20 @@ export function drawSchedule(seed: number, { duration, calmEnd, choices }: Sched
   const faults: PlannedFault[] = []
   const busyUntil = new Map<string, number>()
   let left = random.whole(...STORMS)
-  for (let at = CALM_BEGIN + random.between(...PAUSES); at < lastEnd && drawn.length > 0; at += random.between(...PAUSES)) {
+  for (
+    let at = CALM_BEGIN + random.between(...PAUSES);
+    at < lastEnd && drawn.length > 0;
+    at += random.between(...PAUSES)
+  ) {
     if (left === 0) {
       left = random.whole(...STORMS)
       const ends = random.chance(WAITS_FOR_END) ? Math.max(at, ...busyUntil.values()) : at
       at = ends + random.between(...CALMS)
     }
     left -= 1
-    const free = drawn.filter(({ target, lasts: [least] }) => (busyUntil.get(target) ?? 0) <= at && at + least <= lastEnd)
+    const free = drawn.filter(
+      ({ target, lasts: [least] }) => (busyUntil.get(target) ?? 0) <= at && at + least <= lastEnd,
+    )
     const choice = weighted(random, free)
     if (choice === undefined) continue
     const { kind, target, lasts, most } = choice
