@@ -20,7 +20,7 @@ const options = {
   /** About how many operations are recorded in a second. */
   rate: { type: 'string', default: '45' },
   /** Kinds of faults that are not drawn otherwise, because they break what the store assumes. */
-  with: { type: 'string', multiple: true, default: [] },
+  with: { type: 'string', multiple: true },
   /** A file with a schedule of faults, carried out instead of a drawn one. */
   faults: { type: 'string' },
   /** Whether the schedule of a failed run is made smaller, which takes up to `--shrink-minutes`. */
@@ -37,7 +37,7 @@ const chaos: ChaosOptions = {
   duration: positive('minutes') * 60_000,
   clients: positive('clients'),
   rate: positive('rate'),
-  with: values.with,
+  with: values.with ?? [],
   schedule: values.faults === undefined ? undefined : scheduleIn(values.faults),
 }
 const chosen = positionals.map(systemOf)
