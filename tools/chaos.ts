@@ -7,11 +7,15 @@ import {
   keepFailedRun,
   type PlannedFault,
   reportOf,
+  rivals,
   runChaos,
   type System,
   shrink,
   systems,
 } from '@leasehold/chaos'
+import { inTurn } from '@leasehold/testing'
+
+type Outcome = 'passed' | 'failed' | 'skipped'
 
 const options = {
   minutes: { type: 'string', default: '1' },
@@ -21,6 +25,8 @@ const options = {
   rate: { type: 'string', default: '45' },
   /** Kinds of faults that are not drawn otherwise, because they break what the store assumes. */
   with: { type: 'string', multiple: true },
+  /** How many stores run at a time. */
+  'at-once': { type: 'string', default: '100' },
   /** A file with a schedule of faults, carried out instead of a drawn one. */
   faults: { type: 'string' },
   /** Whether the schedule of a failed run is made smaller, which takes up to `--shrink-minutes`. */
@@ -40,15 +46,26 @@ const chaos: ChaosOptions = {
   with: values.with ?? [],
   schedule: values.faults === undefined ? undefined : scheduleIn(values.faults),
 }
-const chosen = positionals.map(systemOf)
-if (chosen.length === 0) throw new TypeError(`name at least one store: ${names()}`)
+/** `all`: the stores whose turn it is; CI runs some of them for each commit. */
+const chosen = positionals.flatMap((name) => (name === 'all' ? inTurn(systems, 'CHAOS_TURN') : [systemOf(name)]))
+if (chosen.length === 0) throw new TypeError(`name at least one store, or all: ${names()}`)
 
-const outcomes = await Promise.all(chosen.map(outcomeOf))
-const count = (outcome: string): number => outcomes.filter((one) => one === outcome).length
+// The client processes end with this one.
+process.once('SIGINT', () => process.exit(130))
+process.once('SIGTERM', () => process.exit(143))
+const outcomes: Outcome[] = []
+const waiting = [...chosen]
+await Promise.all(Array.from({ length: Math.min(positive('at-once'), chosen.length) }, runWaiting))
+const count = (outcome: Outcome): number => outcomes.filter((one) => one === outcome).length
 console.log(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`)
 process.exitCode = count('failed') === 0 ? 0 : 1
 
-async function outcomeOf(system: System): Promise<'passed' | 'failed' | 'skipped'> {
+async function runWaiting(): Promise<void> {
+  for (let system = waiting.shift(); system !== undefined; system = waiting.shift())
+    outcomes.push(await outcomeOf(system))
+}
+
+async function outcomeOf(system: System): Promise<Outcome> {
   if (system.whyNot !== undefined) {
     console.log(`${system.name}: skipped, ${system.whyNot}\n`)
     return 'skipped'
@@ -85,21 +102,21 @@ async function printSmallest(system: System, schedule: readonly PlannedFault[], 
 }
 
 function systemOf(name: string): System {
-  const system = systems.find((one) => one.name === name)
+  const system = [...systems, ...rivals].find((one) => one.name === name)
   if (system !== undefined) return system
   console.log(`there is no store '${name}' for chaos: choose from ${names()}`)
   process.exit(2)
 }
 
 function names(): string {
-  return systems.map(({ name }) => name).join(', ')
+  return [...systems, ...rivals].map(({ name }) => name).join(', ')
 }
 
 function scheduleIn(file: string): PlannedFault[] {
   return JSON.parse(readFileSync(file, 'utf8')) as PlannedFault[]
 }
 
-function positive(name: 'minutes' | 'seed' | 'clients' | 'rate' | 'shrink-minutes'): number {
+function positive(name: 'minutes' | 'seed' | 'clients' | 'rate' | 'at-once' | 'shrink-minutes'): number {
   const value = Number(values[name])
   if (value > 0 && (name === 'minutes' || name === 'shrink-minutes' || Number.isSafeInteger(value))) return value
   throw new TypeError(`--${name} must be a positive number, not '${values[name]}'`)

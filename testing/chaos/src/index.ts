@@ -26,4 +26,4 @@ export type {
   SystemFault,
   SystemScene,
 } from './systems/system.js'
-export { systems } from './systems/systems.js'
+export { rivals, systems } from './systems/systems.js'
