@@ -72,10 +72,10 @@ async function outcomeOf(system: System): Promise<Outcome> {
   }
   try {
     const run = await runChaos(system, chaos)
-    const violations = checkRun(system, run)
-    const report = reportOf(run, violations)
+    const verdict = checkRun(system, run)
+    const report = reportOf(run, verdict)
     console.log(`${report}\n`)
-    if (violations.length === 0) return 'passed'
+    if (verdict.faults.length === 0) return 'passed'
     const folder = keepFailedRun(system.name, chaos.seed, run, report)
     console.log(`history, drawing and faults: ${folder}\n`)
     if (values.shrink) await printSmallest(system, run.schedule, folder)
@@ -90,7 +90,7 @@ async function outcomeOf(system: System): Promise<Outcome> {
 async function printSmallest(system: System, schedule: readonly PlannedFault[], folder: string): Promise<void> {
   const end = Date.now() + positive('shrink-minutes') * 60_000
   const smallest = await shrink(schedule, {
-    fails: async (faults) => checkRun(system, await runChaos(system, { ...chaos, schedule: faults })).length > 0,
+    fails: async (faults) => checkRun(system, await runChaos(system, { ...chaos, schedule: faults })).faults.length > 0,
     tries: TRIES,
     goesOn: () => Date.now() + chaos.duration < end,
   })
