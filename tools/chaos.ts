@@ -7,6 +7,7 @@ import {
   keepFailedRun,
   type PlannedFault,
   reportOf,
+  rivals,
   runChaos,
   type System,
   shrink,
@@ -85,14 +86,14 @@ async function printSmallest(system: System, schedule: readonly PlannedFault[], 
 }
 
 function systemOf(name: string): System {
-  const system = systems.find((one) => one.name === name)
+  const system = [...systems, ...rivals].find((one) => one.name === name)
   if (system !== undefined) return system
   console.log(`there is no store '${name}' for chaos: choose from ${names()}`)
   process.exit(2)
 }
 
 function names(): string {
-  return systems.map(({ name }) => name).join(', ')
+  return [...systems, ...rivals].map(({ name }) => name).join(', ')
 }
 
 function scheduleIn(file: string): PlannedFault[] {
