@@ -10,6 +10,7 @@ export type {
   Write,
 } from './history/operation.js'
 export type { PlannedFault } from './nemesis/planned-fault.js'
+export { rivals } from './rivals/rivals.js'
 export type { ChaosOptions } from './run/chaos-options.js'
 export { checkRun } from './run/check-run.js'
 export { keepFailedRun } from './run/failed-run.js'
