@@ -27,4 +27,4 @@ export type {
   SystemFault,
   SystemScene,
 } from './systems/system.js'
-export { rivals, systems } from './systems/systems.js'
+export { systems } from './systems/systems.js'
