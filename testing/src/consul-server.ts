@@ -65,7 +65,7 @@ export class ConsulServer extends StoppableServer {
     for (let attempt = 1; ; attempt += 1) {
       const server = new ConsulServer(await prepare('server-1', options))
       try {
-        await server.#run()
+        await server.launch()
         await server.ready()
         return server
       } catch (error) {
@@ -85,7 +85,7 @@ export class ConsulServer extends StoppableServer {
     const { servers = 1, ...others } = options
     const config = { retry_join: retry, retry_interval: '200ms', ...others.config }
     const server = new ConsulServer(await prepare(name, { ...others, servers, config }))
-    await server.#run()
+    await server.launch()
     return server
   }
 
@@ -101,7 +101,7 @@ export class ConsulServer extends StoppableServer {
   /** Starts it again on the same ports and folder; resolves when it can write. */
   async restart(): Promise<void> {
     await this.kill()
-    await this.#run()
+    await this.launch()
     await this.ready()
   }
 
@@ -167,7 +167,8 @@ export class ConsulServer extends StoppableServer {
     return Number(Stats.raft.last_log_index)
   }
 
-  async #run(): Promise<void> {
+  /** Starts its process, again with its data, and does not wait until there is a leader. */
+  async launch(): Promise<void> {
     if (consulProgram.path === undefined) throw new Error(consulProgram.whyNot)
     const { dir, args } = this.#place
     this.process = await ServerProcess.spawn(consulProgram.path, args, join(dir, 'consul.log'))

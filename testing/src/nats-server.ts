@@ -78,13 +78,18 @@ export class NatsServer extends StoppableServer {
 
   /** Starts it, again with its data. */
   async start(): Promise<void> {
+    await this.launch()
+    await this.ready()
+  }
+
+  /** Starts its process, again with its data, and does not wait until it is well: without a quorum it never is. */
+  async launch(): Promise<void> {
     const { program = natsProgram } = this.#place.options
     if (program.path === undefined) throw new Error(program.whyNot)
     const { dir } = this.#place
     const file = join(dir, 'nats.conf')
     writeFileSync(file, this.#config())
     this.process = await ServerProcess.spawn(program.path, ['-c', file], join(dir, 'nats.log'))
-    await this.#answers()
   }
 
   /** Reads its configuration again, with another part. */
@@ -130,7 +135,8 @@ export class NatsServer extends StoppableServer {
     ].join('\n')
   }
 
-  async #answers(): Promise<void> {
+  /** Resolves when JetStream can be used here. */
+  async ready(): Promise<void> {
     const started = this.running()
     const path = this.#place.options.jetStream === false ? '/healthz?js-enabled-only=false' : '/healthz'
     await eventually(`nats-server answers on ${this.port}`, async () => {

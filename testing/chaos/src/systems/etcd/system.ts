@@ -1,0 +1,80 @@
+import { EtcdServer, etcdProgram } from '@leasehold/testing/etcd-server'
+import { ClientWays } from '../../servers/client-ways.js'
+import { findMember, healMembers, leaderFaults, Member, memberFaults, operatorFault } from '../../servers/member.js'
+import type { RunningSystem, System, SystemScene } from '../system.js'
+import { call } from './gateway.js'
+
+interface Status {
+  readonly header: { readonly member_id: string; readonly revision: string }
+  readonly leader?: string
+}
+
+/**
+ * Three members of etcd. Each is killed and frozen, also the leader, and also two at a time: then nobody is granted anything
+ * until the quorum is back. The leadership is transferred, and the history is compacted.
+ *
+ * The clocks of the members are left alone: programs in Go read them past the library by which `faketime` shifts clocks. The
+ * leader is not cut off from the other members: all members know a member by the same address.
+ */
+export const etcdSystem: System = {
+  name: 'etcd',
+  title: '3 members of etcd',
+  whyNot: etcdProgram.whyNot,
+  timeouts: { ttl: 3_000, heartbeatInterval: 500, operationTimeout: 1_000 },
+  // An election takes up to 2 s; a new leader gives every lease its whole ttl again, and looks for expired ones twice a second.
+  longestRecovery: 20_000,
+  client: new URL('./client.ts', import.meta.url),
+  start,
+}
+
+async function start({ clients }: SystemScene): Promise<RunningSystem> {
+  const members = (await EtcdServer.cluster(3)).map((server) => new Member(server))
+  const ways = await ClientWays.to(
+    members.map(({ server }) => server.port),
+    clients,
+  )
+  const leader = () => findMember(members, isLeader)
+  return {
+    settingsFor: (client) => ({ endpoints: ways.portsOf(client).map((port) => `http://127.0.0.1:${port}`) }),
+    faults: [
+      ...memberFaults(members),
+      ...leaderFaults(leader),
+      ...ways.faults,
+      operatorFault('promote', () => moveLeader(members)),
+      operatorFault('compact', async () => compact(await leader())),
+    ],
+    heal: async () => {
+      ways.heal()
+      await healMembers(members)
+    },
+    stop: async () => {
+      await ways.close()
+      await Promise.all(members.map(({ server }) => server.stop()))
+    },
+  }
+}
+
+function statusOf({ url }: EtcdServer): Promise<Status> {
+  return call(url, 'maintenance/status', {})
+}
+
+async function isLeader(server: EtcdServer): Promise<boolean> {
+  const { header, leader } = await statusOf(server)
+  return leader === header.member_id
+}
+
+/** Another member becomes the leader. */
+async function moveLeader(members: readonly Member<EtcdServer>[]): Promise<void> {
+  const leader = await findMember(members, isLeader)
+  const next = await findMember(members, async (server) => !(await isLeader(server)))
+  if (leader === undefined || next === undefined) return
+  const { header } = await statusOf(next.server)
+  await call(leader.server.url, 'maintenance/transfer-leadership', { targetID: header.member_id })
+}
+
+/** Forgets the history up to now: watches that are behind have to begin again. */
+async function compact(leader: Member<EtcdServer> | undefined): Promise<void> {
+  if (leader === undefined) return
+  const { header } = await statusOf(leader.server)
+  await call(leader.server.url, 'kv/compaction', { revision: header.revision })
+}
