@@ -13,6 +13,7 @@ export type {
   Connect,
   Connection,
   GuardedRegister,
+  RivalConnection,
   RunningSystem,
   System,
   SystemFault,

@@ -1,4 +1,4 @@
-import type { LeaseStore } from '@leasehold/core'
+import type { Clock, Lease, LeaseStore } from '@leasehold/core'
 
 /** A store as the chaos tests see it: how its servers are started and disturbed, and how a client process uses it. */
 export interface System {
@@ -59,14 +59,23 @@ export interface SystemFault {
   end(): Promise<void> | void
 }
 
-/** Called once in a client process. */
-export type Connect = (settings: never, names: readonly string[]) => Promise<Connection>
+/**
+ * Called once in a client process. The clock drifts, within the documented bound: a store that measures time on the side of
+ * the client gets it as its `clock`.
+ */
+export type Connect = (settings: never, names: readonly string[], clock: Clock) => Promise<Connection | RivalConnection>
 
 export interface Connection {
   readonly store: LeaseStore
   /** The guarded register of the name: the guard of the same backend, where the package has one. */
   register(name: string): GuardedRegister
   close(): Promise<void>
+}
+
+/** Of another library, which brings its own leases. */
+export interface RivalConnection extends Omit<Connection, 'store'> {
+  /** While held, it has a fencing token, and says until when it is valid. */
+  lease(name: string, owner: string, clock: Clock): Lease
 }
 
 export interface GuardedRegister {

@@ -1,6 +1,6 @@
 import { EtcdServer, etcdProgram } from '@leasehold/testing/etcd-server'
-import { ClientWays } from '../../servers/client-ways.js'
-import { findMember, healMembers, leaderFaults, Member, memberFaults, operatorFault } from '../../servers/member.js'
+import { runCluster } from '../../servers/cluster.js'
+import { findMember, type Member, operatorFault } from '../../servers/member.js'
 import type { RunningSystem, System, SystemScene } from '../system.js'
 import { call } from './gateway.js'
 
@@ -28,30 +28,16 @@ export const etcdSystem: System = {
 }
 
 async function start({ clients }: SystemScene): Promise<RunningSystem> {
-  const members = (await EtcdServer.cluster(3)).map((server) => new Member(server))
-  const ways = await ClientWays.to(
-    members.map(({ server }) => server.port),
+  return await runCluster({
+    servers: await EtcdServer.cluster(3),
     clients,
-  )
-  const leader = () => findMember(members, isLeader)
-  return {
-    settingsFor: (client) => ({ endpoints: ways.portsOf(client).map((port) => `http://127.0.0.1:${port}`) }),
-    faults: [
-      ...memberFaults(members),
-      ...leaderFaults(leader),
-      ...ways.faults,
+    isLeader,
+    settings: (ports) => ({ endpoints: ports.map((port) => `http://127.0.0.1:${port}`) }),
+    faults: (members, leader) => [
       operatorFault('promote', () => moveLeader(members)),
       operatorFault('compact', async () => compact(await leader())),
     ],
-    heal: async () => {
-      ways.heal()
-      await healMembers(members)
-    },
-    stop: async () => {
-      await ways.close()
-      await Promise.all(members.map(({ server }) => server.stop()))
-    },
-  }
+  })
 }
 
 function statusOf({ url }: EtcdServer): Promise<Status> {

@@ -1,0 +1,6 @@
+import { etcdSystem } from './etcd/system.js'
+import { redisSystem } from './redis/system.js'
+import type { System } from './system.js'
+
+/** All stores that can be run. */
+export const systems: readonly System[] = [etcdSystem, redisSystem]
