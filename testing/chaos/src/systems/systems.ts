@@ -1,6 +1,7 @@
 import { etcdSystem } from './etcd/system.js'
+import { natsSystem } from './nats/system.js'
 import { redisSystem } from './redis/system.js'
 import type { System } from './system.js'
 
 /** All stores that can be run. */
-export const systems: readonly System[] = [etcdSystem, redisSystem]
+export const systems: readonly System[] = [etcdSystem, natsSystem, redisSystem]
