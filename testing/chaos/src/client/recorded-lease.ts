@@ -70,31 +70,37 @@ export class RecordedLease {
   }
 
   async release({ token }: RecordedGrant): Promise<void> {
-    await this.#recorder.call({ call: 'release', name: this.#name, token }, async (): Promise<{
-      outcome: Release['outcome']
-    }> => {
-      try {
-        return { outcome: (await this.#lease.release()) ? 'gone' : 'foreign' }
-      } catch {
-        return { outcome: 'unknown' }
-      }
-    })
+    await this.#recorder.call(
+      { call: 'release', name: this.#name, token },
+      async (): Promise<{
+        outcome: Release['outcome']
+      }> => {
+        try {
+          return { outcome: (await this.#lease.release()) ? 'gone' : 'foreign' }
+        } catch {
+          return { outcome: 'unknown' }
+        }
+      },
+    )
   }
 
   async handOver({ token }: RecordedGrant, owner: string): Promise<HandOff | undefined> {
     const lease = this.#lease
     if (!(lease instanceof StoreLease)) return undefined
     let handOff: HandOff | undefined
-    await this.#recorder.call({ call: 'hand-over', name: this.#name, token }, async (): Promise<{
-      outcome: HandOver['outcome']
-    }> => {
-      try {
-        handOff = await lease.handOff({ owner })
-        return { outcome: 'handed-over' }
-      } catch (error) {
-        return { outcome: isRefusal(error) ? 'refused' : 'unknown' }
-      }
-    })
+    await this.#recorder.call(
+      { call: 'hand-over', name: this.#name, token },
+      async (): Promise<{
+        outcome: HandOver['outcome']
+      }> => {
+        try {
+          handOff = await lease.handOff({ owner })
+          return { outcome: 'handed-over' }
+        } catch (error) {
+          return { outcome: isRefusal(error) ? 'refused' : 'unknown' }
+        }
+      },
+    )
     return handOff
   }
 
@@ -102,9 +108,7 @@ export class RecordedLease {
     return this.#clock.toMachineTime(this.#lease.validUntil ?? 0)
   }
 
-  async #claim(
-    claim: (onLost: (lost: LeaseLost) => void) => Promise<boolean>,
-  ): Promise<RecordedGrant | undefined> {
+  async #claim(claim: (onLost: (lost: LeaseLost) => void) => Promise<boolean>): Promise<RecordedGrant | undefined> {
     let grant: RecordedGrant | undefined
     let isLost = false
     this.#granted = undefined

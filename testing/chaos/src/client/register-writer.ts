@@ -25,31 +25,39 @@ export class RegisterWriter {
     const count = last + 1
     this.#written += 1
     const value = `${count}/${this.#mark}.${this.#written}`
-    await this.#recorder.call({ call: 'write', name: this.#name, token, value, count }, async (): Promise<{
-      outcome: Write['outcome']
-    }> => {
-      try {
-        return { outcome: await this.#register.write(value, token) }
-      } catch {
-        return { outcome: 'unknown' }
-      }
-    })
+    await this.#recorder.call(
+      { call: 'write', name: this.#name, token, value, count },
+      async (): Promise<{
+        outcome: Write['outcome']
+      }> => {
+        try {
+          return { outcome: await this.#register.write(value, token) }
+        } catch {
+          return { outcome: 'unknown' }
+        }
+      },
+    )
   }
 
   /** The number of the last write; 0 before the first; `undefined` if it cannot be known. */
   async #read(): Promise<number | undefined> {
-    const { outcome, count = 0 } = await this.#recorder.call({ call: 'read', name: this.#name }, async (): Promise<{
-      outcome: Read['outcome']
-      value?: string
-      count?: number
-    }> => {
-      try {
-        const value = await this.#register.read()
-        return value === undefined ? { outcome: 'read' } : { outcome: 'read', value, count: Number(value.split('/')[0]) }
-      } catch {
-        return { outcome: 'unknown' }
-      }
-    })
+    const { outcome, count = 0 } = await this.#recorder.call(
+      { call: 'read', name: this.#name },
+      async (): Promise<{
+        outcome: Read['outcome']
+        value?: string
+        count?: number
+      }> => {
+        try {
+          const value = await this.#register.read()
+          return value === undefined
+            ? { outcome: 'read' }
+            : { outcome: 'read', value, count: Number(value.split('/')[0]) }
+        } catch {
+          return { outcome: 'unknown' }
+        }
+      },
+    )
     return outcome === 'read' ? count : undefined
   }
 }

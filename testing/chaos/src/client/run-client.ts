@@ -28,7 +28,10 @@ export async function runClient(connect: Connect): Promise<void> {
   process.on('disconnect', () => process.exit(1))
   const connection = await connect(system as never, names, clock)
   for (const [place, name] of names.entries()) {
-    contenders.set(name, contenderFor(name, { settings, random: random.fork(place), clock, recorder, connection, until }))
+    contenders.set(
+      name,
+      contenderFor(name, { settings, random: random.fork(place), clock, recorder, connection, until }),
+    )
   }
   await Promise.all([...contenders.values()].map((contender) => contender.run()))
   await connection.close()
@@ -57,7 +60,13 @@ function contenderFor(name: string, { settings, random, clock, recorder, connect
     const { heartbeatInterval, operationTimeout } = timeouts
     const strategy = isSilent ? ({ strategy: 'manual' } as const) : { heartbeatInterval }
     const environment = { clock, logger: silentLogger, random: () => random.next() }
-    const lease = createLease(connection.store, name, { owner, heartbeatTimeout: ttl, operationTimeout, ...strategy, ...environment })
+    const lease = createLease(connection.store, name, {
+      owner,
+      heartbeatTimeout: ttl,
+      operationTimeout,
+      ...strategy,
+      ...environment,
+    })
     return new RecordedLease(lease, recorder, clock)
   }
   const lease = recorded(false)

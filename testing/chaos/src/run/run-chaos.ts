@@ -133,8 +133,11 @@ function startClients(
     const settingsOf = (life: number): ClientSettings => {
       return { ...common, ...own, life, record: join(records, `client-${number}-life-${life}.jsonl`) }
     }
-    const onGiven: ConstructorParameters<typeof ClientProcess>[0]['onGiven'] = (given) => clients[given.to - 1]?.send(given)
-    clients.push(new ClientProcess({ number, program, log: join(records, `client-${number}.log`), settingsOf, onGiven }))
+    const onGiven: ConstructorParameters<typeof ClientProcess>[0]['onGiven'] = (given) =>
+      clients[given.to - 1]?.send(given)
+    clients.push(
+      new ClientProcess({ number, program, log: join(records, `client-${number}.log`), settingsOf, onGiven }),
+    )
   }
   for (const client of clients) client.start()
   return clients

@@ -23,9 +23,7 @@ export const redisSystem: System = {
 
 async function startRedis({ folder, clients }: SystemScene): Promise<RunningSystem> {
   const server = await RedisServer.start({ dir: folder, args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
-  const ways = await Promise.all(
-    Array.from({ length: clients }, (_, place) => ClientWay.to([server.port], place + 1)),
-  )
+  const ways = await Promise.all(Array.from({ length: clients }, (_, place) => ClientWay.to([server.port], place + 1)))
   return {
     settingsFor(client): RedisClientSettings {
       const [port = 0] = ways[client - 1]?.ports ?? []
@@ -46,7 +44,21 @@ async function startRedis({ folder, clients }: SystemScene): Promise<RunningSyst
 function serverFaults(server: RedisServer): SystemFault[] {
   const target = 'server 1'
   return [
-    { kind: 'kill-server', target, weight: 2, lasts: [100, 3_000], begin: () => server.kill(), end: () => server.restart() },
-    { kind: 'freeze-server', target, weight: 2, lasts: [100, 5_000], begin: () => server.freeze(), end: () => server.thaw() },
+    {
+      kind: 'kill-server',
+      target,
+      weight: 2,
+      lasts: [100, 3_000],
+      begin: () => server.kill(),
+      end: () => server.restart(),
+    },
+    {
+      kind: 'freeze-server',
+      target,
+      weight: 2,
+      lasts: [100, 5_000],
+      begin: () => server.freeze(),
+      end: () => server.thaw(),
+    },
   ]
 }

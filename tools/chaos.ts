@@ -1,0 +1,106 @@
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import {
+  type ChaosOptions,
+  checkRun,
+  keepFailedRun,
+  type PlannedFault,
+  reportOf,
+  runChaos,
+  type System,
+  shrink,
+  systems,
+} from '@leasehold/chaos'
+
+const options = {
+  minutes: { type: 'string', default: '1' },
+  seed: { type: 'string', default: '1' },
+  clients: { type: 'string', default: '5' },
+  /** About how many operations are recorded in a second. */
+  rate: { type: 'string', default: '45' },
+  /** Kinds of faults that are not drawn otherwise, because they break what the store assumes. */
+  with: { type: 'string', multiple: true },
+  /** A file with a schedule of faults, carried out instead of a drawn one. */
+  faults: { type: 'string' },
+  /** Whether the schedule of a failed run is made smaller, which takes up to `--shrink-minutes`. */
+  shrink: { type: 'boolean', default: true },
+  'shrink-minutes': { type: 'string', default: '15' },
+} as const
+
+/** How often a smaller schedule is tried: real runs differ. */
+const TRIES = 2
+
+const { values, positionals } = parseArgs({ options, allowPositionals: true, allowNegative: true })
+const chaos: ChaosOptions = {
+  seed: positive('seed'),
+  duration: positive('minutes') * 60_000,
+  clients: positive('clients'),
+  rate: positive('rate'),
+  with: values.with ?? [],
+  schedule: values.faults === undefined ? undefined : scheduleIn(values.faults),
+}
+const chosen = positionals.map(systemOf)
+if (chosen.length === 0) throw new TypeError(`name at least one store: ${names()}`)
+
+const outcomes = await Promise.all(chosen.map(outcomeOf))
+const count = (outcome: string): number => outcomes.filter((one) => one === outcome).length
+console.log(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`)
+process.exitCode = count('failed') === 0 ? 0 : 1
+
+async function outcomeOf(system: System): Promise<'passed' | 'failed' | 'skipped'> {
+  if (system.whyNot !== undefined) {
+    console.log(`${system.name}: skipped, ${system.whyNot}\n`)
+    return 'skipped'
+  }
+  try {
+    const run = await runChaos(system, chaos)
+    const violations = checkRun(system, run)
+    const report = reportOf(run, violations)
+    console.log(`${report}\n`)
+    if (violations.length === 0) return 'passed'
+    const folder = keepFailedRun(system.name, chaos.seed, run, report)
+    console.log(`history, drawing and faults: ${folder}\n`)
+    if (values.shrink) await printSmallest(system, run.schedule, folder)
+  } catch (error) {
+    console.log(`${system.name}: the run did not work`)
+    console.log(error)
+  }
+  console.log(` FAIL  chaos ${system.name} seed ${chaos.seed}\n`)
+  return 'failed'
+}
+
+async function printSmallest(system: System, schedule: readonly PlannedFault[], folder: string): Promise<void> {
+  const end = Date.now() + positive('shrink-minutes') * 60_000
+  const smallest = await shrink(schedule, {
+    fails: async (faults) => checkRun(system, await runChaos(system, { ...chaos, schedule: faults })).length > 0,
+    tries: TRIES,
+    goesOn: () => Date.now() + chaos.duration < end,
+  })
+  const file = join(folder, 'smallest.json')
+  writeFileSync(file, JSON.stringify(smallest, undefined, 2))
+  const lines = smallest.map(({ kind, target, at, lasts }) => `  at ${at} ms: ${kind} of ${target} for ${lasts} ms`)
+  console.log(`${system.name}: ${smallest.length} of ${schedule.length} faults are enough:\n${lines.join('\n')}`)
+  console.log(`npm run chaos -- ${system.name} --seed ${chaos.seed} --minutes ${values.minutes} --faults ${file}\n`)
+}
+
+function systemOf(name: string): System {
+  const system = systems.find((one) => one.name === name)
+  if (system !== undefined) return system
+  console.log(`there is no store '${name}' for chaos: choose from ${names()}`)
+  process.exit(2)
+}
+
+function names(): string {
+  return systems.map(({ name }) => name).join(', ')
+}
+
+function scheduleIn(file: string): PlannedFault[] {
+  return JSON.parse(readFileSync(file, 'utf8')) as PlannedFault[]
+}
+
+function positive(name: 'minutes' | 'seed' | 'clients' | 'rate' | 'shrink-minutes'): number {
+  const value = Number(values[name])
+  if (value > 0 && (name === 'minutes' || name === 'shrink-minutes' || Number.isSafeInteger(value))) return value
+  throw new TypeError(`--${name} must be a positive number, not '${values[name]}'`)
+}
