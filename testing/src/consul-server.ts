@@ -75,6 +75,21 @@ export class ConsulServer extends StoppableServer {
     }
   }
 
+  /** The servers of a cluster of their own; resolves when they have a leader. */
+  static async cluster(size: number, options: ConsulServerOptions = {}): Promise<readonly ConsulServer[]> {
+    const servers: ConsulServer[] = []
+    try {
+      for (let place = 0; place < size; place += 1) {
+        servers.push(await ConsulServer.join(`server-${place}`, { ...options, servers: size }, servers))
+      }
+      for (const server of servers) await server.ready()
+      return servers
+    } catch (error) {
+      for (const server of servers) await server.stop()
+      throw error
+    }
+  }
+
   /** The servers of a cluster, or its client agent: started, but perhaps without a leader yet. */
   static async join(
     name: string,
@@ -159,6 +174,12 @@ export class ConsulServer extends StoppableServer {
     const [output, errors, [code]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'close')])
     if (code !== 0) throw new Error(`consul ${args.join(' ')}: ${errors}${output}`)
     return output
+  }
+
+  /** Whether it leads its cluster, as it sees it itself. */
+  async isLeader(): Promise<boolean> {
+    const { Stats } = (await this.request('GET', '/agent/self')) as { Stats: { consul?: { leader?: string } } }
+    return Stats.consul?.leader === 'true'
   }
 
   /** The index of the last entry of the Raft log. */

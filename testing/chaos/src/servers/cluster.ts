@@ -16,7 +16,7 @@ export interface ClusterOptions<S extends ClusterServer> {
   /** What a client gets, by the ports of its ways to the servers, in their order. */
   readonly settings: (ports: readonly number[]) => unknown
   /** Faults of this kind of cluster. */
-  readonly faults: (
+  readonly faults?: (
     members: readonly Member<S>[],
     leader: () => Promise<Member<S> | undefined>,
   ) => readonly SystemFault[]
@@ -39,7 +39,7 @@ export async function runCluster<S extends ClusterServer>(options: ClusterOption
       ...memberFaults(members),
       ...leaderFaults(leader),
       ...ways.flatMap((way) => way.faults),
-      ...faults(members, leader),
+      ...(faults?.(members, leader) ?? []),
     ],
     heal: async () => {
       for (const way of ways) way.heal()

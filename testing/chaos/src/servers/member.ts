@@ -107,12 +107,14 @@ export async function healMembers(members: readonly Member[]): Promise<void> {
   await Promise.all(members.map(({ server }) => server.ready()))
 }
 
-/** Finds the member for which it holds first; a member that does not answer does not count. */
+/** The first member that says that it leads; one that does not answer does not count. */
 export async function findMember<S extends Server>(
   members: readonly Member<S>[],
   isLeader: (server: S) => Promise<boolean>,
 ): Promise<Member<S> | undefined> {
-  const up = members.filter((member) => !member.isDown)
-  const answers = await Promise.all(up.map((member) => isLeader(member.server).catch(() => false)))
-  return up.find((_, place) => answers[place])
+  const asked = members.map(async (member) => {
+    if (!member.isDown && (await isLeader(member.server))) return member
+    throw new Error('it does not lead')
+  })
+  return await Promise.any(asked).catch(() => undefined)
 }

@@ -1,7 +1,8 @@
+import { consulSystem } from './consul/system.js'
 import { etcdSystem } from './etcd/system.js'
 import { natsSystem } from './nats/system.js'
 import { redisSystem } from './redis/system.js'
 import type { System } from './system.js'
 
 /** All stores that can be run. */
-export const systems: readonly System[] = [etcdSystem, natsSystem, redisSystem]
+export const systems: readonly System[] = [consulSystem, etcdSystem, natsSystem, redisSystem]
