@@ -11,10 +11,13 @@ export interface ClusterServer extends Server {
 export interface ClusterOptions<S extends ClusterServer> {
   readonly servers: readonly S[]
   readonly clients: number
-  /** Whether this server leads the others now. It may hang, if it is frozen: the question needs a time limit. */
-  readonly isLeader: (server: S) => Promise<boolean>
+  /**
+   * Whether this server leads the others now. It may hang, if it is frozen: the question needs a time limit. Not given where
+   * the servers have no leader.
+   */
+  readonly isLeader?: (server: S) => Promise<boolean>
   /** What a client gets, by the ports of its ways to the servers, in their order. */
-  readonly settings: (ports: readonly number[]) => unknown
+  readonly settings: (ports: readonly number[], client: number) => unknown
   /** Faults of this kind of cluster. */
   readonly faults?: (
     members: readonly Member<S>[],
@@ -32,12 +35,14 @@ export async function runCluster<S extends ClusterServer>(options: ClusterOption
   const members = servers.map((server) => new Member(server))
   const ports = servers.map(({ port }) => port)
   const ways = await Promise.all(Array.from({ length: clients }, (_, place) => ClientWay.to(ports, place + 1)))
-  const leader = (): Promise<Member<S> | undefined> => findMember(members, isLeader)
+  const leader = async (): Promise<Member<S> | undefined> => {
+    return isLeader === undefined ? undefined : await findMember(members, isLeader)
+  }
   return {
-    settingsFor: (client) => settings(ways[client - 1]?.ports ?? []),
+    settingsFor: (client) => settings(ways[client - 1]?.ports ?? [], client),
     faults: [
       ...memberFaults(members),
-      ...leaderFaults(leader),
+      ...(isLeader === undefined ? [] : leaderFaults(leader)),
       ...ways.flatMap((way) => way.faults),
       ...(faults?.(members, leader) ?? []),
     ],

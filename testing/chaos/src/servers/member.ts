@@ -60,15 +60,17 @@ export class Member<S extends Server = Server> {
 /** How long a server is down or frozen, in milliseconds: shorter than a grant, and longer. */
 const OUTAGE = [200, 5_000] as const
 
+/** This server is killed and started again, or frozen. `what`: the end of the kinds of its faults. */
+export function outages(member: Member, target: string, what: string): readonly SystemFault[] {
+  return [
+    { kind: `kill-${what}`, target, lasts: OUTAGE, begin: () => member.kill(), end: () => member.revive() },
+    { kind: `freeze-${what}`, target, lasts: OUTAGE, begin: () => member.freeze(), end: () => member.thaw() },
+  ]
+}
+
 /** Each member is killed and started again, or frozen. Two may be down at a time: then the cluster has no quorum. */
 export function memberFaults(members: readonly Member[]): readonly SystemFault[] {
-  return members.flatMap((member, place): readonly SystemFault[] => {
-    const target = `server ${place + 1}`
-    return [
-      { kind: 'kill-server', target, lasts: OUTAGE, begin: () => member.kill(), end: () => member.revive() },
-      { kind: 'freeze-server', target, lasts: OUTAGE, begin: () => member.freeze(), end: () => member.thaw() },
-    ]
-  })
+  return members.flatMap((member, place) => outages(member, `server ${place + 1}`, 'server'))
 }
 
 /** The leader is killed or frozen, whichever member it is then; nothing happens while there is none. */
