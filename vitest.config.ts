@@ -12,6 +12,7 @@ const all = [
   'tools/test/**/*.test.ts',
   'docs/{playground,site}/test/**/*.test.ts',
   'testing/simulator/test/explore/*.test.ts',
+  'testing/chaos/test/checks/*.test.ts',
 ]
 
 /** Deliberate bugs, each built and run until a test catches it. */
