@@ -1,3 +1,13 @@
+export { checkHistory } from './checks/check-history.js'
+export {
+  type CheckName,
+  type CheckOptions,
+  checks,
+  type Figures,
+  type Gap,
+  type Report,
+  type Violation,
+} from './checks/report.js'
 export type { AppliedFault, History, Notice } from './history/history.js'
 export type {
   Acquire,
