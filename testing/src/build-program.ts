@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { build, type Plugin } from 'esbuild'
+import { type BuildOptions, build, type Plugin } from 'esbuild'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const folder = `${root}node_modules/.cache/leasehold-programs`
@@ -14,13 +14,13 @@ const othersAreExternal: Plugin = {
   },
 }
 
-const options = {
+const options: BuildOptions = {
   bundle: true,
   platform: 'node',
   format: 'esm',
   conditions: ['@leasehold/source'],
   plugins: [othersAreExternal],
-} as const
+}
 
 /**
  * Builds a program, from source, and resolves with the path of the bundle. `entry`: below the root of the repository. A

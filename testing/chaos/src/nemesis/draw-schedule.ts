@@ -12,10 +12,10 @@ export interface ScheduleBounds {
 /** The first grants come before the first fault. */
 const CALM_BEGIN = 2_000
 /** The bounds of the time from the begin of a fault to the begin of the next, in milliseconds. */
-const PAUSES = [200, 3_000] as const
+const PAUSES = [200, 2_500] as const
 /** How many faults follow each other before a calm period, and how long it is. */
 const STORMS = [3, 10] as const
-const CALMS = [3_000, 7_000] as const
+const CALMS = [2_000, 5_000] as const
 /** How often a calm period begins only when all faults of the storm are over. */
 const WAITS_FOR_END = 0.5
 

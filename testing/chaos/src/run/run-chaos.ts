@@ -22,8 +22,6 @@ import { meansOf } from './means-of.js'
 export interface ChaosRun {
   readonly history: History
   readonly schedule: readonly PlannedFault[]
-  /** When the last fault was over, and all servers were well. */
-  readonly healedAt: number
   /** Processes that crashed, and faults that could not be carried out. */
   readonly failures: readonly string[]
 }
@@ -93,12 +91,10 @@ async function withServers(
   const from = machineTime() + START
   const clients = startClients(system, running, options, { ...places, until: from + duration })
   let deeds: Deeds
-  let healedAt: number
   try {
     await pause(START)
     deeds = await carryOut(schedule, from, (fault) => meansOf(fault, running, clients))
     await running.heal()
-    healedAt = machineTime()
     await pause(Math.max(0, from + duration - machineTime()))
     const limit = 2 * system.timeouts.operationTimeout + system.timeouts.ttl + LONGEST_END
     await Promise.all(clients.map((client) => client.ended(limit)))
@@ -112,7 +108,6 @@ async function withServers(
   return {
     history: { title, clients: count, ttl, operations, notices, faults: deeds.faults, from, to },
     schedule,
-    healedAt,
     failures: [...deeds.failures, ...clients.flatMap(({ failures }) => failures)],
   }
 }

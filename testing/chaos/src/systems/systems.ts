@@ -4,5 +4,5 @@ import { redisSystem } from './redis/system.js'
 import { s3System } from './s3/system.js'
 import type { System } from './system.js'
 
-/** All stores that can be run. */
-export const systems: readonly System[] = [redisSystem, s3System, dynamodbSystem, azureBlobSystem]
+/** The stores of Leasehold, in the order of their names. */
+export const systems: readonly System[] = [azureBlobSystem, dynamodbSystem, redisSystem, s3System]
