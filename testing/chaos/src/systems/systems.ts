@@ -3,8 +3,10 @@ import { consulSystem } from './consul/system.js'
 import { dynamodbSystem } from './dynamodb/system.js'
 import { etcdSystem } from './etcd/system.js'
 import { kubernetesSystem } from './kubernetes/system.js'
+import { mariadbSystem, mysqlSystem } from './mysql/system.js'
 import { natsSystem } from './nats/system.js'
 import { redisSystem } from './redis/system.js'
+import { redisQuorumSystem } from './redis-quorum/system.js'
 import { s3System } from './s3/system.js'
 import type { System } from './system.js'
 
@@ -15,7 +17,10 @@ export const systems: readonly System[] = [
   dynamodbSystem,
   etcdSystem,
   kubernetesSystem,
+  mariadbSystem,
+  mysqlSystem,
   natsSystem,
   redisSystem,
+  redisQuorumSystem,
   s3System,
 ]

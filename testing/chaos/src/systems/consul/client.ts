@@ -1,6 +1,6 @@
 import { ConsulGuard, ConsulLeaseStore } from '@leasehold/consul'
 import type { Clock } from '@leasehold/core'
-import { accepted } from '../../servers/accepted.js'
+import { guardedWrite } from '../guarded-write.js'
 import type { Connection } from '../system.js'
 import type { ConsulClientSettings } from './settings.js'
 
@@ -18,7 +18,7 @@ export default function connect(
       const key = `register/${name}`
       return {
         write: (value, token) =>
-          accepted(guard.write(key, token, value, { signal: AbortSignal.timeout(operationTimeout) })),
+          guardedWrite(guard.write(key, token, value, { signal: AbortSignal.timeout(operationTimeout) })),
         read: () => read(addresses, key, operationTimeout),
       }
     },

@@ -1,5 +1,5 @@
 import { EtcdClient, EtcdGuard, EtcdLeaseStore } from '@leasehold/etcd'
-import { accepted } from '../../servers/accepted.js'
+import { guardedWrite } from '../guarded-write.js'
 import type { Connection } from '../system.js'
 import { call, type Range, text64 } from './gateway.js'
 
@@ -11,7 +11,7 @@ export default async function connect({ endpoints }: { readonly endpoints: reado
   return {
     store,
     register: (name) => ({
-      write: (value, token) => accepted(guard.write(`register/${name}`, token, value)),
+      write: (value, token) => guardedWrite(guard.write(`register/${name}`, token, value)),
       read: () => read(endpoints, `register/${name}`),
     }),
     close: async () => {

@@ -4,7 +4,7 @@ import { json } from 'node:stream/consumers'
 import type { Clock } from '@leasehold/core'
 import { KubernetesGuard, KubernetesLeaseStore } from '@leasehold/kubernetes'
 import { silentLogger } from '@leasehold/testing/silent-logger'
-import { accepted } from '../../servers/accepted.js'
+import { guardedWrite } from '../guarded-write.js'
 import type { Connection } from '../system.js'
 import { type KubernetesClientSettings, REGISTERS, registerOf } from './settings.js'
 
@@ -33,7 +33,7 @@ export default function connect(
     register: (name) => ({
       write: (value, token) => {
         const signal = AbortSignal.timeout(operationTimeout)
-        return accepted(guard.write(`${REGISTERS}/${registerOf(name)}`, token, { data: { value } }, { signal }))
+        return guardedWrite(guard.write(`${REGISTERS}/${registerOf(name)}`, token, { data: { value } }, { signal }))
       },
       read: () => read(settings, name),
     }),

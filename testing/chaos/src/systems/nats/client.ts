@@ -1,7 +1,7 @@
 import type { Clock } from '@leasehold/core'
 import { NatsGuard, NatsLeaseStore } from '@leasehold/nats'
 import { connect as connectNats } from '@nats-io/transport-node'
-import { accepted } from '../../servers/accepted.js'
+import { guardedWrite } from '../guarded-write.js'
 import type { Connection } from '../system.js'
 import { confirmedRead } from './confirmed-read.js'
 import { type NatsClientSettings, REGISTERS } from './settings.js'
@@ -28,7 +28,7 @@ export default async function connect(
     store,
     register: (name) => ({
       write: (value, token) =>
-        accepted(guard.write(name, token, value, { signal: AbortSignal.timeout(operationTimeout) })),
+        guardedWrite(guard.write(name, token, value, { signal: AbortSignal.timeout(operationTimeout) })),
       read: () => confirmedRead(connection, name, operationTimeout),
     }),
     close: async () => {
