@@ -1,4 +1,3 @@
-import { systemClock } from '@leasehold/core'
 import { wallTime } from '@leasehold/core/store-kit'
 import { Pool } from 'pg'
 import type { GuardedRegister, RivalConnection } from '../../systems/system.js'
@@ -21,7 +20,7 @@ export default function connect(settings: ShedlockSettings): Promise<RivalConnec
   const statements = settings.time === 'client' ? byClientTime : byDatabaseTime
   return Promise.resolve({
     lease: (name, owner, clock) => {
-      const wall = settings.clocks === 'wrong' ? () => (clock.wall ?? systemClock.wall ?? wallTime)() : wallTime
+      const wall = settings.clocks === 'wrong' ? () => clock.wall?.() ?? wallTime() : wallTime
       const tryLock = shedlock({ pool, statements, lockedBy, lockAtMostFor, keepAlive, wall })
       return new RivalLease(tryLock, { name, owner, clock })
     },
