@@ -3,7 +3,9 @@ import { consulSystem } from './consul/system.js'
 import { dynamodbSystem } from './dynamodb/system.js'
 import { etcdSystem } from './etcd/system.js'
 import { kubernetesSystem } from './kubernetes/system.js'
+import { localSystem } from './local/system.js'
 import { natsSystem } from './nats/system.js'
+import { postgresSystem } from './postgres/system.js'
 import { redisSystem } from './redis/system.js'
 import { s3System } from './s3/system.js'
 import type { System } from './system.js'
@@ -15,7 +17,9 @@ export const systems: readonly System[] = [
   dynamodbSystem,
   etcdSystem,
   kubernetesSystem,
+  localSystem,
   natsSystem,
+  postgresSystem,
   redisSystem,
   s3System,
 ]
