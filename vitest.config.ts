@@ -12,7 +12,7 @@ const all = [
   'tools/test/**/*.test.ts',
   'docs/{playground,site}/test/**/*.test.ts',
   'testing/simulator/test/explore/*.test.ts',
-  'testing/chaos/test/checks/*.test.ts',
+  'testing/chaos/test/**/*.test.ts',
 ]
 
 /** Deliberate bugs, each built and run until a test catches it. */
@@ -39,6 +39,7 @@ const servers = [
   'packages/sharding/test/singleton/processes.test.ts',
   'packages/sharding/test/states/{postgres,redis}-*.test.ts',
   'packages/opentelemetry/test/prometheus/*.test.ts',
+  'testing/chaos/test/servers/*.test.ts',
   'examples/{azure-blob,consul,container-migration,dynamodb,etcd,kubernetes,mysql,nats,postgres,s3}/test/**/*.test.ts',
 ]
 

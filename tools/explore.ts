@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { buildProgram } from './simulation/build-worker.js'
+import { buildProgram } from '@leasehold/testing/build-program'
 
 /** The bounds of `testing/simulator/src/explore/bounds.ts`; `--no-crashes` and the like turn one off. */
 const options = {

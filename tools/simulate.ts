@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { buildWorker } from './simulation/build-worker.js'
+import { buildProgram } from '@leasehold/testing/build-program'
 import type { SimulationPart, SimulationSum } from './simulation/worker.js'
 
 /** The number of schedules in one part of the work. */
@@ -40,7 +40,7 @@ for (const range of ranges) {
   }
 }
 
-const program = await buildWorker()
+const program = await buildProgram('tools/simulation/worker.ts')
 try {
   await Promise.all(Array.from({ length: Math.min(workers, parts.length) }, work))
 } finally {

@@ -65,13 +65,28 @@ export class ConsulServer extends StoppableServer {
     for (let attempt = 1; ; attempt += 1) {
       const server = new ConsulServer(await prepare('server-1', options))
       try {
-        await server.#run()
+        await server.launch()
         await server.ready()
         return server
       } catch (error) {
         await server.stop()
         if (attempt === ATTEMPTS || !String(error).includes('in use')) throw error
       }
+    }
+  }
+
+  /** The servers of a cluster of their own; resolves when they have a leader. */
+  static async cluster(size: number, options: ConsulServerOptions = {}): Promise<readonly ConsulServer[]> {
+    const servers: ConsulServer[] = []
+    try {
+      for (let place = 0; place < size; place += 1) {
+        servers.push(await ConsulServer.join(`server-${place}`, { ...options, servers: size }, servers))
+      }
+      for (const server of servers) await server.ready()
+      return servers
+    } catch (error) {
+      for (const server of servers) await server.stop()
+      throw error
     }
   }
 
@@ -85,7 +100,7 @@ export class ConsulServer extends StoppableServer {
     const { servers = 1, ...others } = options
     const config = { retry_join: retry, retry_interval: '200ms', ...others.config }
     const server = new ConsulServer(await prepare(name, { ...others, servers, config }))
-    await server.#run()
+    await server.launch()
     return server
   }
 
@@ -101,7 +116,7 @@ export class ConsulServer extends StoppableServer {
   /** Starts it again on the same ports and folder; resolves when it can write. */
   async restart(): Promise<void> {
     await this.kill()
-    await this.#run()
+    await this.launch()
     await this.ready()
   }
 
@@ -161,13 +176,20 @@ export class ConsulServer extends StoppableServer {
     return output
   }
 
+  /** Whether it leads its cluster, as it sees it itself. */
+  async isLeader(): Promise<boolean> {
+    const { Stats } = (await this.request('GET', '/agent/self')) as { Stats: { consul?: { leader?: string } } }
+    return Stats.consul?.leader === 'true'
+  }
+
   /** The index of the last entry of the Raft log. */
   async raftIndex(): Promise<number> {
     const { Stats } = (await this.request('GET', '/agent/self')) as { Stats: { raft: { last_log_index: string } } }
     return Number(Stats.raft.last_log_index)
   }
 
-  async #run(): Promise<void> {
+  /** Starts its process, again with its data, and does not wait until there is a leader. */
+  async launch(): Promise<void> {
     if (consulProgram.path === undefined) throw new Error(consulProgram.whyNot)
     const { dir, args } = this.#place
     this.process = await ServerProcess.spawn(consulProgram.path, args, join(dir, 'consul.log'))

@@ -67,8 +67,8 @@ export class EtcdServer extends StoppableServer {
     const cluster = places.map(({ name, peerPort }) => `${name}=${peerUrl(peerPort)}`).join(',')
     const servers = places.map((place) => new EtcdServer({ ...place, cluster }))
     try {
-      await Promise.all(servers.map((server) => server.#spawn()))
-      await Promise.all(servers.map((server) => server.#answers()))
+      await Promise.all(servers.map((server) => server.launch()))
+      await Promise.all(servers.map((server) => server.ready()))
       return servers
     } catch (error) {
       for (const server of servers) await server.stop()
@@ -115,8 +115,8 @@ export class EtcdServer extends StoppableServer {
 
   /** Starts it again with its data. */
   async start(): Promise<void> {
-    await this.#spawn()
-    await this.#answers()
+    await this.launch()
+    await this.ready()
   }
 
   async restart(): Promise<void> {
@@ -149,7 +149,8 @@ export class EtcdServer extends StoppableServer {
     return Number(value)
   }
 
-  async #spawn(): Promise<void> {
+  /** Starts its process, again with its data, and does not wait for an answer: without a quorum there is none. */
+  async launch(): Promise<void> {
     if (etcdProgram.path === undefined) throw new Error(etcdProgram.whyNot)
     const { name, peerPort, dir, cluster, state, options } = this.#place
     const peer = peerUrl(peerPort)
@@ -163,7 +164,8 @@ export class EtcdServer extends StoppableServer {
     this.process = await ServerProcess.spawn(etcdProgram.path, args, join(dir, 'etcd.log'))
   }
 
-  async #answers(): Promise<void> {
+  /** Resolves when it answers, which it does when its cluster has a leader. */
+  async ready(): Promise<void> {
     const { dir, options } = this.#place
     const started = this.running()
     await eventually(`etcd answers on ${this.port}`, async () => {

@@ -4,7 +4,7 @@
  */
 export function inTurn<T>(
   members: readonly T[],
-  variable: 'MUTANTS_TURN' | 'SERVERS_TURN' | 'SITE_TURN',
+  variable: 'CHAOS_TURN' | 'MUTANTS_TURN' | 'SERVERS_TURN' | 'SITE_TURN',
   asked = process.env[variable] ?? '0/1',
 ): readonly T[] {
   const [, turn, turns] = (/^(\d+)\/([1-9]\d*)$/.exec(asked) ?? []).map(Number)

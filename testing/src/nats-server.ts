@@ -24,6 +24,22 @@ export interface NatsServerOptions {
   readonly domain?: string
 }
 
+/**
+ * The port at which the server with the first number reaches the route port of the one with the second. The servers of such a
+ * cluster tell each other and their clients no addresses, by which these would go past it.
+ */
+export type RouteWay = (from: number, to: number, port: number) => Promise<number>
+
+/** Told to servers that are to find each other by their ways only: nothing listens there. */
+const NOWHERE = '127.0.0.1:1'
+
+/** What `/jsz` says about streams. */
+interface Jsz {
+  readonly account_details?: readonly {
+    readonly stream_detail?: readonly { readonly name: string; readonly cluster?: { readonly leader?: string } }[]
+  }[]
+}
+
 interface Place {
   readonly name: string
   readonly dir: string
@@ -40,11 +56,14 @@ export class NatsServer extends StoppableServer {
   readonly url: string
   readonly #place: Place
   readonly #routes: readonly number[]
+  readonly #isQuiet: boolean
 
-  private constructor(place: Place, routes: readonly number[]) {
+  /** `isQuiet`: it tells no addresses. */
+  private constructor(place: Place, routes: readonly number[], isQuiet = false) {
     super()
     this.#place = place
     this.#routes = routes
+    this.#isQuiet = isQuiet
     this.name = place.name
     this.port = place.port
     this.url = `nats://127.0.0.1:${place.port}`
@@ -57,12 +76,16 @@ export class NatsServer extends StoppableServer {
     return server
   }
 
-  /** The servers of one cluster; resolves when JetStream has a leader. */
-  static async cluster(size: number, options: NatsServerOptions = {}): Promise<readonly NatsServer[]> {
+  /** The servers of one cluster; resolves when JetStream has a leader. `way`: they reach each other directly unless given. */
+  static async cluster(size: number, options: NatsServerOptions = {}, way?: RouteWay): Promise<readonly NatsServer[]> {
     const places: Place[] = []
     for (let count = 0; count < size; count += 1) places.push(await freshPlace(`n${count}`, options))
     const routes = places.map(({ routePort }) => routePort)
-    const servers = places.map((place) => new NatsServer(place, routes))
+    const servers: NatsServer[] = []
+    for (const [from, place] of places.entries()) {
+      const ways = way === undefined ? routes : await Promise.all(routes.map((port, to) => way(from, to, port)))
+      servers.push(new NatsServer(place, ways, way !== undefined))
+    }
     try {
       await Promise.all(servers.map((server) => server.start()))
       await eventually('a leader has seen all servers', async () => {
@@ -78,13 +101,18 @@ export class NatsServer extends StoppableServer {
 
   /** Starts it, again with its data. */
   async start(): Promise<void> {
+    await this.launch()
+    await this.ready()
+  }
+
+  /** Starts its process, again with its data, and does not wait until it is well: without a quorum it never is. */
+  async launch(): Promise<void> {
     const { program = natsProgram } = this.#place.options
     if (program.path === undefined) throw new Error(program.whyNot)
     const { dir } = this.#place
     const file = join(dir, 'nats.conf')
     writeFileSync(file, this.#config())
     this.process = await ServerProcess.spawn(program.path, ['-c', file], join(dir, 'nats.log'))
-    await this.#answers()
   }
 
   /** Reads its configuration again, with another part. */
@@ -110,14 +138,29 @@ export class NatsServer extends StoppableServer {
 
   /** The servers that keep the settings of JetStream, as this one sees them; its leader has the `replicas`. */
   async #metaCluster(): Promise<{ readonly replicas?: readonly { readonly current: boolean }[] }> {
-    const answer = await fetch(`http://127.0.0.1:${this.#place.monitorPort}/jsz`)
-    return ((await answer.json()) as { meta_cluster?: object }).meta_cluster ?? {}
+    return ((await this.monitor('/jsz')) as { meta_cluster?: object }).meta_cluster ?? {}
+  }
+
+  /** The answer of its monitoring port. Rejects when it takes longer than two seconds. */
+  async monitor(path: string): Promise<unknown> {
+    const answer = await fetch(`http://127.0.0.1:${this.#place.monitorPort}${path}`, {
+      signal: AbortSignal.timeout(2_000),
+    })
+    return await answer.json()
+  }
+
+  /** Whether it leads the stream, as it sees it itself. */
+  async leads(stream: string): Promise<boolean> {
+    const { account_details: accounts = [] } = (await this.monitor('/jsz?accounts=1&streams=1')) as Jsz
+    const streams = accounts.flatMap(({ stream_detail = [] }) => stream_detail)
+    return streams.some(({ name, cluster }) => name === stream && cluster?.leader === this.name)
   }
 
   #config(extra = this.#place.options.config ?? ''): string {
     const { name, dir, port, monitorPort, routePort, options } = this.#place
     const { domain, jetStream = true } = options
     const others = this.#routes.map((route) => `nats://127.0.0.1:${route}`)
+    const quiet = this.#isQuiet ? `, no_advertise: true, advertise: "${NOWHERE}"` : ''
     return [
       `server_name: ${name}`,
       `listen: "127.0.0.1:${port}"`,
@@ -125,12 +168,13 @@ export class NatsServer extends StoppableServer {
       jetStream ? `jetstream { store_dir: "${join(dir, 'data')}"${domain ? `, domain: ${domain}` : ''} }` : '',
       others.length === 0
         ? ''
-        : `cluster { name: c, listen: "127.0.0.1:${routePort}", routes: ${JSON.stringify(others)} }`,
+        : `cluster { name: c, listen: "127.0.0.1:${routePort}", routes: ${JSON.stringify(others)}${quiet} }`,
       extra,
     ].join('\n')
   }
 
-  async #answers(): Promise<void> {
+  /** Resolves when JetStream can be used here. */
+  async ready(): Promise<void> {
     const started = this.running()
     const path = this.#place.options.jetStream === false ? '/healthz?js-enabled-only=false' : '/healthz'
     await eventually(`nats-server answers on ${this.port}`, async () => {

@@ -1,9 +1,9 @@
 import { describeUnless } from '@leasehold/testing/describe-unless'
+import { KubeApiServer, whyNoKubeApiServer } from '@leasehold/testing/kube-api-server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { LayoutName } from '../src/kubernetes-options.js'
 import { TestApiServer } from './support/api-server/test-api-server.js'
 import { elect } from './support/elect.js'
-import { RealApiServer, whyNoRealServer } from './support/real-api-server.js'
 
 let server: TestApiServer
 
@@ -35,9 +35,9 @@ describe.concurrent('two electors', () => {
     },
   )
 
-  describeUnless(whyNoRealServer, 'on a real API server', () => {
+  describeUnless(whyNoKubeApiServer, 'on a real API server', () => {
     it('come through the same', { timeout: 240_000 }, async () => {
-      const real = await RealApiServer.start()
+      const real = await KubeApiServer.start()
       try {
         await elect({ port: real.port, ca: real.ca(), layout: 'lease', tokenOf: () => 'admin' }, () => () => {})
       } finally {

@@ -19,6 +19,14 @@ export type {
   Release,
   Write,
 } from './history/operation.js'
+export type { PlannedFault } from './nemesis/planned-fault.js'
+export { rivals } from './rivals/rivals.js'
+export type { ChaosOptions } from './run/chaos-options.js'
+export { checkRun } from './run/check-run.js'
+export { keepFailedRun } from './run/failed-run.js'
+export { reportOf } from './run/report.js'
+export { runChaos } from './run/run-chaos.js'
+export { shrink } from './run/shrink.js'
 export type {
   Connect,
   Connection,
@@ -29,3 +37,4 @@ export type {
   SystemFault,
   SystemScene,
 } from './systems/system.js'
+export { systems } from './systems/systems.js'

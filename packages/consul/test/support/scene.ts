@@ -29,11 +29,8 @@ export class Scene extends ServerScene {
 
   /** Servers of one cluster, with a leader. */
   async cluster(size = 3): Promise<readonly ConsulServer[]> {
-    const servers: ConsulServer[] = []
-    for (let place = 0; place < size; place += 1) {
-      servers.push(await this.ending(ConsulServer.join(`server-${place}`, { servers: size }, servers)))
-    }
-    for (const server of servers) await server.ready()
+    const servers = await ConsulServer.cluster(size)
+    for (const server of servers) this.atEnd(() => server.stop())
     return servers
   }
 

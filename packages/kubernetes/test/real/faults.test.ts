@@ -3,6 +3,7 @@ import { KubernetesLeaseStore, type KubernetesLeaseStoreOptions } from '@leaseho
 import { silentLogger } from '@leasehold/testing'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeReal } from '../support/describe-real.js'
+import { kubeConfigOf } from '../support/kube-config-for.js'
 import { call, granted } from '../support/open-store.js'
 
 const PATIENCE = { timeout: 60_000, interval: 20 }
@@ -11,7 +12,7 @@ describeReal((server) => {
   async function open(options: KubernetesLeaseStoreOptions & { readonly token?: string } = {}) {
     const { token, ...others } = options
     const store = new KubernetesLeaseStore({
-      kubeConfig: await server().kubeConfig(token),
+      kubeConfig: await kubeConfigOf(server(), token),
       logger: silentLogger,
       ...others,
     })

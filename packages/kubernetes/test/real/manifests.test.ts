@@ -5,6 +5,7 @@ import { KubernetesLeaseStore } from '@leasehold/kubernetes'
 import { silentLogger } from '@leasehold/testing'
 import { expect, it, onTestFinished } from 'vitest'
 import { describeReal } from '../support/describe-real.js'
+import { kubeConfigOf } from '../support/kube-config-for.js'
 import { call, granted } from '../support/open-store.js'
 
 interface Manifest {
@@ -16,7 +17,7 @@ const read = (path: string): Manifest[] => loadAllYaml(readFileSync(new URL(path
 
 describeReal((server) => {
   async function open(layout: 'lease' | 'akka' | 'pekko', token?: string): Promise<KubernetesLeaseStore> {
-    const kubeConfig = await server().kubeConfig(token)
+    const kubeConfig = await kubeConfigOf(server(), token)
     const store = new KubernetesLeaseStore({ kubeConfig, layout, namespace: 'default', logger: silentLogger })
     onTestFinished(() => store.close())
     return store

@@ -5,6 +5,7 @@ import { KubernetesLeaseStore } from '@leasehold/kubernetes'
 import { certificate, silentLogger } from '@leasehold/testing'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { describeReal } from '../support/describe-real.js'
+import { kubeConfigOf } from '../support/kube-config-for.js'
 import { call } from '../support/open-store.js'
 
 const PATIENCE = { timeout: 30_000, interval: 100 }
@@ -13,7 +14,7 @@ describeReal((server) => {
   /** The error of a claim in a namespace of its own, as soon as the server refuses claims there. */
   async function refusalIn(namespace: string): Promise<unknown> {
     const store = new KubernetesLeaseStore({
-      kubeConfig: await server().kubeConfig(),
+      kubeConfig: await kubeConfigOf(server()),
       logger: silentLogger,
       namespace,
     })

@@ -1,4 +1,5 @@
 import { describeReal } from '../support/describe-real.js'
+import { kubeConfigOf } from '../support/kube-config-for.js'
 import { describeSharedLease } from '../support/shared-lease.js'
 
-describeReal((server) => describeSharedLease(() => server().kubeConfig()))
+describeReal((server) => describeSharedLease(() => kubeConfigOf(server())))

@@ -11,3 +11,8 @@ export async function kubeConfigFor(port: number, token = 'admin', ca?: string):
   )
   return config
 }
+
+/** A kubeconfig for a server that vouches for itself. */
+export function kubeConfigOf(server: { readonly port: number; ca(): string }, token?: string): Promise<KubeConfig> {
+  return kubeConfigFor(server.port, token, server.ca())
+}

@@ -59,8 +59,11 @@ export interface SystemFault {
   end(): Promise<void> | void
 }
 
-/** Called once in a client process. */
-export type Connect = (settings: never, names: readonly string[]) => Promise<Connection | RivalConnection>
+/**
+ * Called once in a client process. The clock drifts, within the documented bound: a store that measures time on the side of
+ * the client gets it as its `clock`.
+ */
+export type Connect = (settings: never, names: readonly string[], clock: Clock) => Promise<Connection | RivalConnection>
 
 export interface Connection {
   readonly store: LeaseStore
@@ -71,6 +74,7 @@ export interface Connection {
 
 /** Of another library, which brings its own leases. */
 export interface RivalConnection extends Omit<Connection, 'store'> {
+  /** While held, it has a fencing token, and says until when it is valid. */
   lease(name: string, owner: string, clock: Clock): Lease
 }
 

@@ -1,0 +1,54 @@
+import { MotoServer } from '@leasehold/testing/moto-server'
+import { ClientWay } from '../systems/client-way.js'
+import type { RunningSystem, SystemFault } from '../systems/system.js'
+import { RequestsInTurn } from './requests-in-turn.js'
+
+/** What a client process of a service of moto gets. */
+export interface MotoSettings {
+  /** Of its own proxy. */
+  readonly endpoint: string
+  readonly operationTimeout: number
+}
+
+/**
+ * One moto, which stands for a service of AWS. It keeps everything in its memory, and the service loses nothing, so it is
+ * never killed: it is frozen, and the ways of the clients to it are cut. Its threads do not make every request atomic, so
+ * it gets one at a time.
+ */
+export async function startMoto(
+  { clients, operationTimeout }: { readonly clients: number; readonly operationTimeout: number },
+  prepare: (endpoint: string) => Promise<void>,
+): Promise<RunningSystem> {
+  const server = await MotoServer.start()
+  await prepare(server.url)
+  const front = await RequestsInTurn.to(server.port)
+  const ways = await Promise.all(Array.from({ length: clients }, (_, place) => ClientWay.to([front.port], place + 1)))
+  return {
+    settingsFor(client): MotoSettings {
+      const [port = 0] = ways[client - 1]?.ports ?? []
+      return { endpoint: `http://127.0.0.1:${port}`, operationTimeout }
+    },
+    faults: [frozen(server), ...ways.flatMap(({ faults }) => faults)],
+    async heal() {
+      for (const way of ways) way.heal()
+      const answer = await fetch(`http://127.0.0.1:${front.port}/moto-api/data.json`)
+      await answer.body?.cancel()
+    },
+    async stop() {
+      await Promise.all(ways.map((way) => way.close()))
+      await front.close()
+      await server.stop()
+    },
+  }
+}
+
+function frozen(server: MotoServer): SystemFault {
+  return {
+    kind: 'freeze-server',
+    target: 'server 1',
+    weight: 2,
+    lasts: [100, 6_000],
+    begin: () => server.freeze(),
+    end: () => server.thaw(),
+  }
+}

@@ -1,0 +1,66 @@
+import { EtcdServer, etcdProgram } from '@leasehold/testing/etcd-server'
+import { runCluster } from '../../servers/cluster.js'
+import { findMember, type Member, operatorFault } from '../../servers/member.js'
+import type { RunningSystem, System, SystemScene } from '../system.js'
+import { call } from './gateway.js'
+
+interface Status {
+  readonly header: { readonly member_id: string; readonly revision: string }
+  readonly leader?: string
+}
+
+/**
+ * Three members of etcd. Each is killed and frozen, also the leader, and also two at a time: then nobody is granted anything
+ * until the quorum is back. The leadership is transferred, and the history is compacted.
+ *
+ * The clocks of the members are left alone: programs in Go read them past the library by which `faketime` shifts clocks. The
+ * leader is not cut off from the other members: all members know a member by the same address.
+ */
+export const etcdSystem: System = {
+  name: 'etcd',
+  title: '3 members of etcd',
+  whyNot: etcdProgram.whyNot,
+  timeouts: { ttl: 3_000, heartbeatInterval: 500, operationTimeout: 1_000 },
+  // An election takes up to 2 s; a new leader gives every lease its whole ttl again, and looks for expired ones twice a second.
+  longestRecovery: 20_000,
+  client: new URL('./client.ts', import.meta.url),
+  start,
+}
+
+async function start({ clients }: SystemScene): Promise<RunningSystem> {
+  return await runCluster({
+    servers: await EtcdServer.cluster(3),
+    clients,
+    isLeader,
+    settings: (ports) => ({ endpoints: ports.map((port) => `http://127.0.0.1:${port}`) }),
+    faults: (members, leader) => [
+      operatorFault('promote', () => moveLeader(members)),
+      operatorFault('compact', async () => compact(await leader())),
+    ],
+  })
+}
+
+function statusOf({ url }: EtcdServer): Promise<Status> {
+  return call(url, 'maintenance/status', {})
+}
+
+async function isLeader(server: EtcdServer): Promise<boolean> {
+  const { header, leader } = await statusOf(server)
+  return leader === header.member_id
+}
+
+/** Another member becomes the leader. */
+async function moveLeader(members: readonly Member<EtcdServer>[]): Promise<void> {
+  const leader = await findMember(members, isLeader)
+  const next = await findMember(members, async (server) => !(await isLeader(server)))
+  if (leader === undefined || next === undefined) return
+  const { header } = await statusOf(next.server)
+  await call(leader.server.url, 'maintenance/transfer-leadership', { targetID: header.member_id })
+}
+
+/** Forgets the history up to now: watches that are behind have to begin again. */
+async function compact(leader: Member<EtcdServer> | undefined): Promise<void> {
+  if (leader === undefined) return
+  const { header } = await statusOf(leader.server)
+  await call(leader.server.url, 'kv/compaction', { revision: header.revision })
+}

@@ -1,0 +1,2 @@
+/** Of the leases and the registers. */
+export const BUCKET = 'leases'
