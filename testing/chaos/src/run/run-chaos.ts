@@ -64,7 +64,7 @@ function clientText(system: System): string {
 }
 
 /** The faults of a run, drawn unless they are given. */
-export function scheduleFor(system: System, running: RunningSystem, options: ChaosOptions): readonly PlannedFault[] {
+function scheduleFor(system: System, running: RunningSystem, options: ChaosOptions): readonly PlannedFault[] {
   if (options.schedule !== undefined) return options.schedule
   const { ttl } = system.timeouts
   const own = running.faults.map(({ kind, target, lasts, weight = 1 }) => {
