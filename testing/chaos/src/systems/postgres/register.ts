@@ -31,6 +31,9 @@ export class PostgresRegister implements GuardedRegister {
 
   async #write(value: string, token: bigint): Promise<void> {
     const client = await this.#pool.connect()
+    // The pool listens to the connections that are not in use only.
+    const ignore = (): void => {}
+    client.on('error', ignore)
     let isDone = false
     try {
       await client.query('begin')
@@ -43,6 +46,8 @@ export class PostgresRegister implements GuardedRegister {
     } finally {
       // The end of its connection rolls a transaction back.
       client.release(!isDone)
+      // One that is not reused may still fail when it ends.
+      if (isDone) client.off('error', ignore)
     }
   }
 }
