@@ -67,7 +67,7 @@ const long = [
   'docs/playground/test/browser/**/*.test.ts',
   'docs/site/test/built/*.test.ts',
   'testing/simulator/test/*.test.ts',
-  'testing/simulator/test/explore/large.test.ts',
+  'testing/{chaos/test/checks,simulator/test/explore}/large.test.ts',
   'examples/{accounts,agents,chat-room,cron,failover,fastify,getting-started,hocon,http,jobs,nestjs,node-cron,oauth-refresh,pipeline,serverless,telegram-poller,testing,ui}/test/**/*.test.ts',
   'tools/test/published/*.test.ts',
   'tools/test/time-lint.test.ts',

@@ -76,7 +76,7 @@ async function outcomeOf(system: System): Promise<Outcome> {
     const report = reportOf(run, verdict)
     console.log(`${report}\n`)
     if (verdict.faults.length === 0) return 'passed'
-    const folder = keepFailedRun(system.name, chaos.seed, run, report)
+    const folder = keepFailedRun(system.name, chaos.seed, run, verdict, report)
     console.log(`history, drawing and faults: ${folder}\n`)
     if (values.shrink) await printSmallest(system, run.schedule, folder)
   } catch (error) {

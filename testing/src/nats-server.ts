@@ -28,7 +28,7 @@ export interface NatsServerOptions {
  * The port at which the server with the first number reaches the route port of the one with the second. The servers of such a
  * cluster tell each other and their clients no addresses, by which these would go past it.
  */
-export type RouteWay = (from: number, to: number, port: number) => Promise<number>
+type RouteWay = (from: number, to: number, port: number) => Promise<number>
 
 /** Told to servers that are to find each other by their ways only: nothing listens there. */
 const NOWHERE = '127.0.0.1:1'

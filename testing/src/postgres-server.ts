@@ -45,6 +45,8 @@ interface Place extends PostgresServerOptions {
 export interface StandbyOptions extends PostgresServerOptions {
   /** The port of a proxy in front of the primary, so that replication can be cut. */
   readonly through?: number
+  /** As the primary knows it, such as in `synchronous_standby_names`; a random one unless given. */
+  readonly name?: string
 }
 
 /** How often another port is tried, or the end of the processes of a killed server is awaited. */
@@ -216,9 +218,10 @@ export class PostgresServer {
     if (this.#place.isOwnDir) rmSync(this.dir, { recursive: true, force: true })
   }
 
-  /** Another server, which follows this one asynchronously, and is read-only until it is promoted. */
-  async standby({ through = this.port, ...options }: StandbyOptions = {}): Promise<PostgresServer> {
-    const primary = `host=${this.host} port=${through} user=${this.user} application_name=standby-${randomUUID()}`
+  /** Another server, which follows this one, and is read-only until it is promoted. */
+  async standby(standby: StandbyOptions = {}): Promise<PostgresServer> {
+    const { through = this.port, name = `standby-${randomUUID()}`, ...options } = standby
+    const primary = `host=${this.host} port=${through} user=${this.user} application_name=${name}`
     return await PostgresServer.#launch(
       options,
       ({ dir }) => {

@@ -38,3 +38,5 @@ export type {
   SystemScene,
 } from './systems/system.js'
 export { systems } from './systems/systems.js'
+export { drawSvg } from './timeline/draw-svg.js'
+export { drawTable } from './timeline/draw-table.js'

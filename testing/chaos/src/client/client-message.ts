@@ -8,7 +8,7 @@ export interface GivenGrant {
 }
 
 /** From the runner: the wall clock is set forward or back. */
-export interface WallStep {
+interface WallStep {
   readonly type: 'step-wall-clock'
   readonly by: number
 }

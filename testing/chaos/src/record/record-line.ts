@@ -16,8 +16,7 @@ export function fromLine(text: string): RecordLine {
   return JSON.parse(text, revive) as RecordLine
 }
 
-/** Also of a history that was written to a file. */
-export function revive(key: string, value: unknown): unknown {
+function revive(key: string, value: unknown): unknown {
   if (key === 'token' && typeof value === 'string') return BigInt(value)
   return value === null && (key === 'to' || key === 'validUntil') ? Number.POSITIVE_INFINITY : value
 }

@@ -9,10 +9,8 @@ const RETRY = 100
 export interface RivalLock {
   /** For how long its user takes it for held if nothing more is heard of it, in milliseconds; 0 if not held. */
   remaining(): number
-  /** Resolves as `Lease.release` does, as far as the library says so. */
+  /** Resolves as `Lease.release` does, as far as the library says so. Called also after it has expired, as by a `finally`. */
   release(): Promise<boolean>
-  /** Ends what it does in the background. The record of the lock stays. */
-  abandon(): void
 }
 
 /** Tries once. `undefined`: someone else has it. Rejects where the library does not say. */
@@ -39,8 +37,7 @@ export class RivalLease extends Lease {
 
   override async acquire({ wait = 0, signal, onLost = () => {} }: AcquireOptions = {}): Promise<boolean> {
     if (this.checkLease()) return true
-    this.#lock?.abandon()
-    this.#lock = undefined
+    await this.release().catch(() => {})
     const end = machineTime() + wait
     for (;;) {
       signal?.throwIfAborted()

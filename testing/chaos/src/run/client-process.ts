@@ -30,8 +30,6 @@ export class ClientProcess {
     this.#log = options.log
     this.#settingsOf = options.settingsOf
     this.#onGiven = options.onGiven
-    // A frozen process does not notice that the runner has ended.
-    process.once('exit', () => this.#child?.kill('SIGKILL'))
   }
 
   start(): void {

@@ -1,16 +1,33 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { drawSvg } from '../timeline/draw-svg.js'
+import { drawTable } from '../timeline/draw-table.js'
+import type { Verdict } from './check-run.js'
 import type { ChaosRun } from './run-chaos.js'
 
+/** How many violations are drawn: the first ones, which the others may follow from. */
+const DRAWN = 5
+
 /** Keeps what was recorded in a run that failed, in a folder for its store and seed; returns the folder. */
-export function keepFailedRun(system: string, seed: number, run: ChaosRun, report: string): string {
+export function keepFailedRun(
+  system: string,
+  seed: number,
+  { history, schedule }: ChaosRun,
+  { violations }: Verdict,
+  report: string,
+): string {
   const folder = join(tmpdir(), `chaos-${system}-${seed}`)
   mkdirSync(folder, { recursive: true })
   const text = (value: unknown): string =>
     JSON.stringify(value, (_, field: unknown) => (typeof field === 'bigint' ? String(field) : field), 2)
-  writeFileSync(join(folder, 'history.json'), text(run.history))
-  writeFileSync(join(folder, 'faults.json'), text(run.schedule))
+  writeFileSync(join(folder, 'history.json'), text(history))
+  writeFileSync(join(folder, 'faults.json'), text(schedule))
   writeFileSync(join(folder, 'report.txt'), `${report}\n`)
+  for (const [place, violation] of violations.slice(0, DRAWN).entries()) {
+    const file = join(folder, `${place + 1}-${violation.check}`)
+    writeFileSync(`${file}.txt`, `${drawTable(history, violation)}\n`)
+    writeFileSync(`${file}.svg`, drawSvg(history, violation))
+  }
   return folder
 }

@@ -64,7 +64,7 @@ function clientText(system: System): string {
 }
 
 /** The faults of a run, drawn unless they are given. */
-export function scheduleFor(system: System, running: RunningSystem, options: ChaosOptions): readonly PlannedFault[] {
+function scheduleFor(system: System, running: RunningSystem, options: ChaosOptions): readonly PlannedFault[] {
   if (options.schedule !== undefined) return options.schedule
   const { ttl } = system.timeouts
   const own = running.faults.map(({ kind, target, lasts, weight = 1 }) => {
@@ -90,6 +90,9 @@ async function withServers(
   const schedule = scheduleFor(system, running, options)
   const from = machineTime() + START
   const clients = startClients(system, running, options, { ...places, until: from + duration })
+  // A frozen process does not notice that the runner has ended.
+  const onExit = (): void => clients.forEach((client) => void client.kill())
+  process.once('exit', onExit)
   let deeds: Deeds
   try {
     await pause(START)
@@ -100,6 +103,7 @@ async function withServers(
     await Promise.all(clients.map((client) => client.ended(limit)))
   } finally {
     await Promise.all(clients.map((client) => client.kill()))
+    process.off('exit', onExit)
   }
   const { ttl } = system.timeouts
   const { operations, notices } = mergeRecords(places.records)

@@ -3,12 +3,12 @@ import type { RunningSystem, SystemFault } from '../systems/system.js'
 import { findMember, healMembers, leaderFaults, Member, memberFaults, type Server } from './member.js'
 
 /** A server of a cluster that clients reach at a port. */
-export interface ClusterServer extends Server {
+interface ClusterServer extends Server {
   readonly port: number
   stop(): Promise<void>
 }
 
-export interface ClusterOptions<S extends ClusterServer> {
+interface ClusterOptions<S extends ClusterServer> {
   readonly servers: readonly S[]
   readonly clients: number
   /**

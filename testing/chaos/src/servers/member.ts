@@ -60,6 +60,9 @@ export class Member<S extends Server = Server> {
 /** How long a server is down or frozen, in milliseconds: shorter than a grant, and longer. */
 const OUTAGE = [200, 5_000] as const
 
+/** Faults of the leader are drawn more often than those of one server: all work goes through it. */
+const LEADER_WEIGHT = 2
+
 /** This server is killed and started again, or frozen. `what`: the end of the kinds of its faults. */
 export function outages(member: Member, target: string, what: string): readonly SystemFault[] {
   return [
@@ -84,6 +87,7 @@ export function leaderFaults<S extends Server>(leader: () => Promise<Member<S> |
     {
       kind: 'kill-leader',
       target: 'leader',
+      weight: LEADER_WEIGHT,
       lasts: OUTAGE,
       begin: () => begin((member) => member.kill()),
       end: () => target?.revive(),
@@ -91,6 +95,7 @@ export function leaderFaults<S extends Server>(leader: () => Promise<Member<S> |
     {
       kind: 'freeze-leader',
       target: 'leader',
+      weight: LEADER_WEIGHT,
       lasts: OUTAGE,
       begin: () => begin((member) => member.freeze()),
       end: () => target?.thaw(),

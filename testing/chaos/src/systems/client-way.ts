@@ -44,6 +44,11 @@ export class ClientWay {
     ]
   }
 
+  /** New connections go to these servers, as after a failover. */
+  retarget(servers: readonly number[]): void {
+    for (const [place, port] of servers.entries()) this.#proxies[place]?.retarget(port)
+  }
+
   heal(): void {
     for (const proxy of this.#proxies) proxy.heal()
   }

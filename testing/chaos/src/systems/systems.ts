@@ -3,10 +3,12 @@ import { consulSystem } from './consul/system.js'
 import { dynamodbSystem } from './dynamodb/system.js'
 import { etcdSystem } from './etcd/system.js'
 import { kubernetesSystem } from './kubernetes/system.js'
+import { localSystem } from './local/system.js'
 import { mariadbSystem, mysqlSystem } from './mysql/system.js'
 import { natsSystem } from './nats/system.js'
-import { redisSystem } from './redis/system.js'
+import { postgresSystem } from './postgres/system.js'
 import { redisQuorumSystem } from './redis-quorum/system.js'
+import { redisSystem } from './redis/system.js'
 import { s3System } from './s3/system.js'
 import type { System } from './system.js'
 
@@ -17,10 +19,12 @@ export const systems: readonly System[] = [
   dynamodbSystem,
   etcdSystem,
   kubernetesSystem,
+  localSystem,
   mariadbSystem,
   mysqlSystem,
   natsSystem,
-  redisSystem,
+  postgresSystem,
   redisQuorumSystem,
+  redisSystem,
   s3System,
 ]

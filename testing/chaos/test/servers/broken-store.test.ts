@@ -25,7 +25,7 @@ describeRedis('a run of chaos', () => {
     const run = await runChaos(broken, options)
     const verdict = checkRun(broken, run)
     expect(verdict.violations.map(({ check }) => check)).toContain('exclusion')
-    const folder = keepFailedRun(broken.name, options.seed, run, reportOf(run, verdict))
+    const folder = keepFailedRun(broken.name, options.seed, run, verdict, reportOf(run, verdict))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     expect(existsSync(join(folder, 'history.json'))).toBe(true)
   })

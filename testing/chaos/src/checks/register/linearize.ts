@@ -21,12 +21,9 @@ export function isPossiblePiece(calls: readonly RegisterCall[]): boolean {
   }
   for (const value of values) {
     const prepared = prepare(calls, new Set([value]))
-    const initial = Array.from({ length: prepared.ranks + 2 }, (_, place) => ({
-      // The last is larger than all tokens of the piece.
-      largest: place - 1,
-      value,
-      done: new Set<never>(),
-    }))
+    // No smaller token excludes more, and a smaller one explains fewer refusals.
+    const largest = [...prepared.effectOf.values()].reduce((least, { rank }) => Math.min(least, rank), prepared.ranks)
+    const initial = [{ largest, value, done: new Set<never>() }]
     if (new Search(prepared, initial).run() === undefined) return true
   }
   return false

@@ -28,7 +28,6 @@ export default function connect(settings: RedisLocksSettings): Promise<RivalConn
         await mutex.release()
         return true
       },
-      abandon: () => mutex.stopRefresh(),
     }
   }
   return Promise.resolve({

@@ -1,8 +1,10 @@
 import type { LeaseLost } from '@leasehold/core'
 import { systemClock } from '@leasehold/core'
 import { wallTime } from '@leasehold/core/store-kit'
-import type { Lock } from 'redlock'
+import type Redlock from 'redlock'
 import type { RivalLock } from '../rival-lease.js'
+
+type Lock = Awaited<ReturnType<Redlock['acquire']>>
 
 /** A lock of redlock that is extended by hand: `using` keeps its expiry to itself. It is held until its `expiration`. */
 export class RedlockLock implements RivalLock {
@@ -26,12 +28,12 @@ export class RedlockLock implements RivalLock {
   }
 
   async release(): Promise<boolean> {
-    this.abandon()
+    this.#stop()
     await this.#lock.release()
     return true
   }
 
-  abandon(): void {
+  #stop(): void {
     this.#isOver = true
     this.#cancel()
   }
@@ -51,7 +53,7 @@ export class RedlockLock implements RivalLock {
     if (this.#isOver) return
     if (this.remaining() > 0) this.#extendLater()
     else {
-      this.abandon()
+      this.#stop()
       this.#onLost({ reason: 'expired' })
     }
   }

@@ -8,7 +8,8 @@ export interface ShedlockSettings {
   readonly database: string
   readonly lockedBy: string
   readonly lockAtMostFor: number
-  readonly keepAlive: number
+  /** Never extended unless given. */
+  readonly keepAlive?: number
   readonly operationTimeout: number
   /** Whose time decides. */
   readonly time: 'client' | 'database'

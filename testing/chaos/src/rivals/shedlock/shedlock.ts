@@ -10,15 +10,16 @@ export interface ShedlockOptions {
   readonly lockedBy: string
   /** In milliseconds. */
   readonly lockAtMostFor: number
-  /** How often a lock is extended, in milliseconds. */
-  readonly keepAlive: number
+  /** How often a lock is extended, in milliseconds; never unless given. */
+  readonly keepAlive: number | undefined
   /** The wall clock of the client, in milliseconds since 1970. */
   readonly wall: () => number
 }
 
 /**
  * ShedLock's algorithm on its own table: a row is inserted, later updated where its `lock_until` has passed, and unlocked by
- * another `lock_until`. Locks are extended as its `KeepAliveLockProvider` does, until an extension fails.
+ * another `lock_until`, at the end of the work in any case. With `keepAlive`, locks are extended as its
+ * `KeepAliveLockProvider` does, until an extension fails.
  */
 export function shedlock({ pool, statements, wall, keepAlive, ...lock }: ShedlockOptions): TryLock {
   const changes = async (query: QueryConfig): Promise<boolean> => ((await pool.query(query)).rowCount ?? 0) > 0
@@ -42,7 +43,7 @@ export function shedlock({ pool, statements, wall, keepAlive, ...lock }: Shedloc
 
 interface ShedlockActs {
   readonly wall: () => number
-  readonly keepAlive: number
+  readonly keepAlive: number | undefined
   /** Resolves with the new end; `undefined` if it was not extended. */
   readonly extend: () => Promise<number | undefined>
   readonly unlock: () => Promise<unknown>
@@ -53,6 +54,8 @@ interface ShedlockActs {
 class ShedlockLock implements RivalLock {
   readonly #acts: ShedlockActs
   #until: number
+  /** A lock whose extension has failed is not unlocked any more. */
+  #isValid = true
   #isOver = false
   #cancel = (): void => {}
 
@@ -68,18 +71,15 @@ class ShedlockLock implements RivalLock {
 
   /** ShedLock does not say whether the row was still its own. */
   async release(): Promise<boolean> {
-    this.abandon()
-    await this.#acts.unlock()
+    this.#isOver = true
+    this.#cancel()
+    if (this.#isValid) await this.#acts.unlock()
     return true
   }
 
-  abandon(): void {
-    this.#isOver = true
-    this.#cancel()
-  }
-
   #extendLater(): void {
-    this.#cancel = systemClock.schedule(this.#acts.keepAlive, () => void this.#extend())
+    const { keepAlive } = this.#acts
+    if (keepAlive !== undefined) this.#cancel = systemClock.schedule(keepAlive, () => void this.#extend())
   }
 
   async #extend(): Promise<void> {
@@ -90,7 +90,7 @@ class ShedlockLock implements RivalLock {
       this.#extendLater()
       return
     }
-    this.abandon()
+    this.#isValid = false
     this.#until = Number.NEGATIVE_INFINITY
     this.#acts.onLost()
   }

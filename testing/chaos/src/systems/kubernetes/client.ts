@@ -1,5 +1,6 @@
 import { once } from 'node:events'
-import { type IncomingMessage, request } from 'node:https'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { json } from 'node:stream/consumers'
 import type { Clock } from '@leasehold/core'
 import { KubernetesGuard, KubernetesLeaseStore } from '@leasehold/kubernetes'

@@ -100,6 +100,7 @@ function cutLeader(
   return {
     kind: 'cut-leader',
     target: 'servers',
+    weight: 2,
     lasts: [500, 15_000],
     begin: async () => {
       const cut = await leader()

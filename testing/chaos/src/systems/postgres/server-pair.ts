@@ -1,0 +1,169 @@
+import { eventually } from '@leasehold/testing'
+import { PostgresServer } from '@leasehold/testing/postgres-server'
+import type { SystemFault } from '../system.js'
+
+/** The name under which a primary knows its standby, whichever server that is. */
+const STANDBY = 'standby'
+
+const SETTINGS = {
+  synchronous_standby_names: STANDBY,
+  // A standby that has lost its primary looks for it again after so long.
+  wal_retrieve_retry_interval: '200ms',
+}
+
+/** How far the standby is, as its primary knows it; no row while it is not connected. */
+const LAG = `select sync_state = 'sync' and flush_lsn >= pg_current_wal_lsn() as "hasAll"
+  from pg_stat_replication where application_name = '${STANDBY}'`
+
+/** For how long a server is killed, or frozen, in milliseconds. */
+const [DOWN, FROZEN] = [
+  [100, 3_000],
+  [100, 5_000],
+] as const
+
+/**
+ * A primary and its synchronous standby, which takes its place. A commit is confirmed when both have it, so that nothing is
+ * confirmed while the standby is away.
+ */
+export class ServerPair {
+  readonly #onPromoted: (port: number) => void
+  #primary: PostgresServer
+  #standby: PostgresServer
+  #isStandbyWell = true
+  /** What is done to the standby, in turn: a promotion and a fault of the standby would disturb each other. */
+  #turn: Promise<unknown> = Promise.resolve()
+
+  private constructor(primary: PostgresServer, standby: PostgresServer, onPromoted: (port: number) => void) {
+    this.#primary = primary
+    this.#standby = standby
+    this.#onPromoted = onPromoted
+  }
+
+  /** `onPromoted` gets the port of each later primary. */
+  static async start(onPromoted: (port: number) => void): Promise<ServerPair> {
+    const primary = await PostgresServer.start({ settings: SETTINGS })
+    try {
+      const pair = new ServerPair(primary, await standbyOf(primary), onPromoted)
+      await pair.heal()
+      return pair
+    } catch (error) {
+      await primary.stop()
+      throw error
+    }
+  }
+
+  /** Of the primary. */
+  get port(): number {
+    return this.#primary.port
+  }
+
+  get faults(): readonly SystemFault[] {
+    return [...this.#primaryFaults(), ...this.#standbyFaults()]
+  }
+
+  /** Resolves when the standby has all. */
+  async heal(): Promise<void> {
+    await this.#turn
+    await eventually('the standby has all', () => this.#hasAll())
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all([this.#primary.stop(), this.#standby.stop()])
+  }
+
+  #primaryFaults(): readonly SystemFault[] {
+    const target = 'server 1'
+    const restart = (): Promise<void> => this.#primary.restart()
+    return [
+      { kind: 'kill-server', target, lasts: DOWN, begin: () => this.#primary.kill(), end: restart },
+      { kind: 'stop-server', target, lasts: DOWN, begin: () => this.#primary.shutDown(), end: restart },
+      {
+        kind: 'freeze-server',
+        target,
+        weight: 2,
+        lasts: FROZEN,
+        begin: () => this.#primary.freeze(),
+        end: () => this.#primary.thaw(),
+      },
+      {
+        kind: 'end-connections',
+        target,
+        lasts: [0, 0],
+        begin: async () => void (await this.#primary.terminateBackends()),
+        end: () => {},
+      },
+      { kind: 'promote', target, weight: 2, lasts: [0, 0], begin: () => this.#promote(), end: () => {} },
+    ]
+  }
+
+  #standbyFaults(): readonly SystemFault[] {
+    const target = 'server 2'
+    const fault = (
+      kind: string,
+      lasts: readonly [number, number],
+      hurt: (standby: PostgresServer) => Promise<void> | void,
+      mend: (standby: PostgresServer) => Promise<void> | void,
+    ): SystemFault => ({
+      kind,
+      target,
+      lasts,
+      weight: 0.5,
+      begin: () =>
+        this.#inTurn(async () => {
+          this.#isStandbyWell = false
+          await hurt(this.#standby)
+        }),
+      end: () =>
+        this.#inTurn(async () => {
+          await mend(this.#standby)
+          this.#isStandbyWell = true
+        }),
+    })
+    return [
+      fault(
+        'kill-server',
+        DOWN,
+        (standby) => standby.kill(),
+        (standby) => standby.restart(),
+      ),
+      fault(
+        'freeze-server',
+        FROZEN,
+        (standby) => standby.freeze(),
+        (standby) => standby.thaw(),
+      ),
+    ]
+  }
+
+  /**
+   * The standby takes the place of the primary, which is killed before, and never comes back. Only while it has all that the
+   * primary has: a server that starts again, or ends a connection, shows commits that wait for the standby.
+   */
+  #promote(): Promise<void> {
+    return this.#inTurn(async () => {
+      if (!this.#isStandbyWell || !(await this.#hasAll())) return
+      const old = this.#primary
+      await old.kill()
+      await this.#standby.promote()
+      this.#primary = this.#standby
+      this.#onPromoted(this.#primary.port)
+      await old.stop()
+      this.#standby = await standbyOf(this.#primary)
+    })
+  }
+
+  async #hasAll(): Promise<boolean> {
+    const [row] = await this.#primary.query<{ hasAll: boolean }>(LAG)
+    return row?.hasAll === true
+  }
+
+  #inTurn(act: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(act)
+    this.#turn = done.catch(() => {})
+    return done
+  }
+}
+
+function standbyOf(primary: PostgresServer): Promise<PostgresServer> {
+  return primary.standby({ name: STANDBY, settings: SETTINGS })
+}
