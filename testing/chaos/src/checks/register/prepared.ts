@@ -21,13 +21,13 @@ export interface Look {
 }
 
 /** A write that may have had an effect which nobody has read. */
-export interface Unread {
+interface Unread {
   readonly kind: 'unread'
   readonly call: Called<Write>
   readonly rank: number
 }
 
-export type Event = { readonly at: number; readonly part: Effect | Look | Unread; readonly isReturn: boolean }
+type Event = { readonly at: number; readonly part: Effect | Look | Unread; readonly isReturn: boolean }
 
 /** The calls of one register, as the search goes through them. */
 export interface Prepared {
