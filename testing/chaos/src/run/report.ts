@@ -22,7 +22,7 @@ function timesOf({ longestGap, longestOverlap, overwrittenUnseen }: Figures): st
   const gap = longestGap === undefined ? 'none' : `${Math.round(longestGap.to - longestGap.from)} ms`
   return (
     `longest time without a known holder: ${gap}, with two of them: ${Math.round(longestOverlap)} ms; ` +
-    `${overwrittenUnseen} writes overwritten by a former holder`
+    `${overwrittenUnseen} writes replaced unseen`
   )
 }
 
