@@ -1,32 +1,17 @@
-import { spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { eventually } from '@leasehold/testing'
 import { describePostgres } from '@leasehold/testing/describe-postgres'
 import { claimOf, granted, never } from '@leasehold/testing/job-claims'
 import { heartbeats } from '@leasehold/testing/players'
 import { within } from '@leasehold/testing/real-time'
+import { SmallDisk } from '@leasehold/testing/small-disk'
 import { describe, expect, it } from 'vitest'
 import { Scene } from '../support/scene.js'
 
-/** A disk in memory, of so many megabytes; `undefined` where this process may not mount one. */
-function smallDisk(scene: Scene, megabytes: number): string | undefined {
-  const disk = mkdtempSync(join(tmpdir(), 'leasehold-disk-'))
-  scene.atEnd(async () => rmSync(disk, { recursive: true, force: true }))
-  const options = ['-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', disk]
-  if (spawnSync('mount', options).status !== 0) return undefined
-  scene.atEnd(async () => spawnSync('umount', ['-l', disk]))
+/** `undefined` where this process may not mount one. */
+function smallDisk(scene: Scene, megabytes: number): SmallDisk | undefined {
+  const disk = SmallDisk.mount(megabytes)
+  scene.atEnd(async () => disk?.unmount())
   return disk
-}
-
-/** Fills the disk to its last byte; returns a function that frees the space. */
-function fill(disk: string): () => void {
-  const ballast = join(disk, 'ballast')
-  // It ends when no space is left.
-  spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=64k'])
-  spawnSync('dd', ['if=/dev/zero', `of=${ballast}`, 'bs=1', 'oflag=append', 'conv=notrunc', 'count=65536'])
-  return () => rmSync(ballast)
 }
 
 const NO_MOUNT = 'this process may not mount a file system'
@@ -37,11 +22,11 @@ describePostgres('a full disk', () => {
       await Scene.play(async (scene) => {
         const disk = smallDisk(scene, 100)
         if (disk === undefined) return skip(NO_MOUNT)
-        const server = await scene.server({ dir: disk })
+        const server = await scene.server({ dir: disk.folder })
         const store = scene.store(server)
         const a = scene.player('a', store)
         await a.lease.acquire()
-        const free = fill(disk)
+        disk.fill()
         // So large that it needs pages.
         const metadata = { text: 'x'.repeat(3_000) }
         const attempts = Array.from({ length: 60 }, (_, place) =>
@@ -53,7 +38,7 @@ describePostgres('a full disk', () => {
         for (const error of errors) expect(error).toMatchObject({ code: 'unavailable' })
         const before = heartbeats(a)
         await eventually('it is renewed on the full disk', async () => heartbeats(a) > before + 2)
-        free()
+        disk.free()
         expect((await granted(store, 'later', { name: 'later', metadata })).grantId).toBe('later')
         expect(a.losses).toEqual([])
       })
@@ -65,18 +50,18 @@ describePostgres('a full disk', () => {
       await Scene.play(async (scene) => {
         const disk = smallDisk(scene, 120)
         if (disk === undefined) return skip(NO_MOUNT)
-        const server = await scene.server({ dir: disk })
+        const server = await scene.server({ dir: disk.folder })
         const [a, b] = [scene.player('a', scene.store(server)), scene.player('b', scene.store(server))]
         await a.lease.acquire()
         const token = a.lease.fencingToken ?? 0n
-        const free = fill(disk)
+        disk.fill()
         // The log needs its next file, and PostgreSQL ends itself without it.
         for (let count = 0; count < 40; count += 1) {
           await server.query(`SELECT pg_logical_emit_message(true, 'fill', repeat('x', 1000000))`).catch(() => {})
         }
         await eventually('it is lost', async () => a.losses.length > 0)
         expect(a.losses.map(({ reason }) => reason)).toEqual(['expired'])
-        free()
+        disk.free()
         await server.restart()
         expect(await b.lease.acquire({ wait: 30_000 })).toBe(true)
         expect(b.lease.fencingToken).toBeGreaterThan(token)

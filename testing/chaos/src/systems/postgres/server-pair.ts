@@ -1,19 +1,13 @@
 import { eventually } from '@leasehold/testing'
-import { PostgresServer } from '@leasehold/testing/postgres-server'
+import type { PostgresServer } from '@leasehold/testing/postgres-server'
 import type { SystemFault } from '../system.js'
-
-/** The name under which a primary knows its standby, whichever server that is. */
-const STANDBY = 'standby'
-
-const SETTINGS = {
-  synchronous_standby_names: STANDBY,
-  // A standby that has lost its primary looks for it again after so long.
-  wal_retrieve_retry_interval: '200ms',
-}
+import { PlacedServer, STANDBY } from './placed-server.js'
 
 /** How far the standby is, as its primary knows it; no row while it is not connected. */
 const LAG = `select sync_state = 'sync' and flush_lsn >= pg_current_wal_lsn() as "hasAll"
   from pg_stat_replication where application_name = '${STANDBY}'`
+
+const PRIMARY = 'server 1'
 
 /** For how long a server is killed, or frozen, in milliseconds. */
 const [DOWN, FROZEN] = [
@@ -27,13 +21,13 @@ const [DOWN, FROZEN] = [
  */
 export class ServerPair {
   readonly #onPromoted: (port: number) => void
-  #primary: PostgresServer
-  #standby: PostgresServer
+  #primary: PlacedServer
+  #standby: PlacedServer
   #isStandbyWell = true
   /** What is done to the standby, in turn: a promotion and a fault of the standby would disturb each other. */
   #turn: Promise<unknown> = Promise.resolve()
 
-  private constructor(primary: PostgresServer, standby: PostgresServer, onPromoted: (port: number) => void) {
+  private constructor(primary: PlacedServer, standby: PlacedServer, onPromoted: (port: number) => void) {
     this.#primary = primary
     this.#standby = standby
     this.#onPromoted = onPromoted
@@ -41,9 +35,9 @@ export class ServerPair {
 
   /** `onPromoted` gets the port of each later primary. */
   static async start(onPromoted: (port: number) => void): Promise<ServerPair> {
-    const primary = await PostgresServer.start({ settings: SETTINGS })
+    const primary = await PlacedServer.primary()
     try {
-      const pair = new ServerPair(primary, await standbyOf(primary), onPromoted)
+      const pair = new ServerPair(primary, await primary.standby(), onPromoted)
       await pair.heal()
       return pair
     } catch (error) {
@@ -54,11 +48,12 @@ export class ServerPair {
 
   /** Of the primary. */
   get port(): number {
-    return this.#primary.port
+    return this.#primary.server.port
   }
 
   get faults(): readonly SystemFault[] {
-    return [...this.#primaryFaults(), ...this.#standbyFaults()]
+    const { disk } = this.#primary
+    return [...this.#primaryFaults(), ...(disk === undefined ? [] : [this.#fullDisk()]), ...this.#standbyFaults()]
   }
 
   /** Resolves when the standby has all. */
@@ -72,28 +67,47 @@ export class ServerPair {
   }
 
   #primaryFaults(): readonly SystemFault[] {
-    const target = 'server 1'
-    const restart = (): Promise<void> => this.#primary.restart()
+    const target = PRIMARY
+    const restart = (): Promise<void> => this.#primary.server.restart()
     return [
-      { kind: 'kill-server', target, lasts: DOWN, begin: () => this.#primary.kill(), end: restart },
-      { kind: 'stop-server', target, lasts: DOWN, begin: () => this.#primary.shutDown(), end: restart },
+      { kind: 'kill-server', target, lasts: DOWN, begin: () => this.#primary.server.kill(), end: restart },
+      { kind: 'stop-server', target, lasts: DOWN, begin: () => this.#primary.server.shutDown(), end: restart },
       {
         kind: 'freeze-server',
         target,
         weight: 2,
         lasts: FROZEN,
-        begin: () => this.#primary.freeze(),
-        end: () => this.#primary.thaw(),
+        begin: () => this.#primary.server.freeze(),
+        end: () => this.#primary.server.thaw(),
       },
       {
         kind: 'end-connections',
         target,
         lasts: [0, 0],
-        begin: async () => void (await this.#primary.terminateBackends()),
+        begin: async () => void (await this.#primary.server.terminateBackends()),
         end: () => {},
       },
       { kind: 'promote', target, weight: 2, lasts: [0, 0], begin: () => this.#promote(), end: () => {} },
     ]
+  }
+
+  /** The primary ends itself when its log needs space, and cannot start again until there is some. */
+  #fullDisk(): SystemFault {
+    return {
+      kind: 'fill-disk',
+      target: PRIMARY,
+      lasts: [500, 5_000],
+      begin: async () => {
+        this.#primary.disk?.fill()
+        // More than the files of the log have room for.
+        const message = `select pg_logical_emit_message(false, 'fill', repeat('x', 30000000))`
+        await this.#primary.server.query(message).catch(() => {})
+      },
+      end: async () => {
+        this.#primary.disk?.free()
+        await this.#primary.server.restart()
+      },
+    }
   }
 
   #standbyFaults(): readonly SystemFault[] {
@@ -111,11 +125,11 @@ export class ServerPair {
       begin: () =>
         this.#inTurn(async () => {
           this.#isStandbyWell = false
-          await hurt(this.#standby)
+          await hurt(this.#standby.server)
         }),
       end: () =>
         this.#inTurn(async () => {
-          await mend(this.#standby)
+          await mend(this.#standby.server)
           this.#isStandbyWell = true
         }),
     })
@@ -143,17 +157,17 @@ export class ServerPair {
     return this.#inTurn(async () => {
       if (!this.#isStandbyWell || !(await this.#hasAll())) return
       const old = this.#primary
-      await old.kill()
-      await this.#standby.promote()
+      await old.server.kill()
+      await this.#standby.server.promote()
       this.#primary = this.#standby
-      this.#onPromoted(this.#primary.port)
+      this.#onPromoted(this.port)
       await old.stop()
-      this.#standby = await standbyOf(this.#primary)
+      this.#standby = await this.#primary.standby()
     })
   }
 
   async #hasAll(): Promise<boolean> {
-    const [row] = await this.#primary.query<{ hasAll: boolean }>(LAG)
+    const [row] = await this.#primary.server.query<{ hasAll: boolean }>(LAG)
     return row?.hasAll === true
   }
 
@@ -162,8 +176,4 @@ export class ServerPair {
     this.#turn = done.catch(() => {})
     return done
   }
-}
-
-function standbyOf(primary: PostgresServer): Promise<PostgresServer> {
-  return primary.standby({ name: STANDBY, settings: SETTINGS })
 }

@@ -11,7 +11,8 @@ const timeouts = { ttl: 3_000, heartbeatInterval: 500, operationTimeout: 800 }
 
 /**
  * A primary and its synchronous standby. Both are killed and frozen; the primary is ended in an orderly way, too, and ends the
- * connections of its clients. The standby is promoted after the primary was killed, and another one is made.
+ * connections of its clients. The standby is promoted after the primary was killed, and another one is made. The disk of the
+ * primary is full for a while, where this process may mount a small one.
  *
  * An asynchronous standby is left out: it may lack a confirmed grant when it is promoted, which the package says. The clocks of
  * the servers are not shifted: leases expire by them, so that a step forward ends them early on the server, which is a
