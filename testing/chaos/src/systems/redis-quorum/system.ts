@@ -1,6 +1,6 @@
 import { redisProgram } from '@leasehold/testing/redis-program'
 import { RedisServer } from '@leasehold/testing/redis-server'
-import { type ClusterServer, runCluster } from '../../servers/cluster.js'
+import { runCluster } from '../../servers/cluster.js'
 import type { RunningSystem, System, SystemScene } from '../system.js'
 import type { RedisQuorumClientSettings } from './settings.js'
 
@@ -36,7 +36,7 @@ async function startQuorum({ clients }: SystemScene): Promise<RunningSystem> {
   })
 }
 
-async function startServer(): Promise<ClusterServer> {
+async function startServer() {
   const server = await RedisServer.start({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] })
   return {
     port: server.port,
