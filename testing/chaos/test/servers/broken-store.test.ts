@@ -1,5 +1,4 @@
-import { existsSync, rmSync } from 'node:fs'
-import { join } from 'node:path'
+import { readdirSync, rmSync } from 'node:fs'
 import { describeRedis } from '@leasehold/testing/describe-redis'
 import { expect, it, onTestFinished } from 'vitest'
 import type { PlannedFault } from '../../src/nemesis/planned-fault.js'
@@ -27,7 +26,9 @@ describeRedis('a run of chaos', () => {
     expect(verdict.violations.map(({ check }) => check)).toContain('exclusion')
     const folder = keepFailedRun(broken.name, options.seed, run, verdict, reportOf(run, verdict))
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
-    expect(existsSync(join(folder, 'history.json'))).toBe(true)
+    const files = readdirSync(folder)
+    expect(files).toContain('history.json')
+    expect(files.some((file) => file.endsWith('.svg'))).toBe(true)
   })
 
   it('finds nothing where the store keeps its word, under the same faults', async () => {
