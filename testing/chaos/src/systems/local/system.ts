@@ -1,11 +1,15 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import type { RunningSystem, System, SystemScene } from '../system.js'
+import { SmallDisk } from '@leasehold/testing/small-disk'
+import type { RunningSystem, System, SystemFault, SystemScene } from '../system.js'
 import type { LocalClientSettings } from './settings.js'
+
+/** Of the disk. */
+const MEGABYTES = 32
 
 /**
  * A folder of this machine. There is no server and no network: the faults are those of the runner, which kills and stops the
- * client processes, also within a change of the files.
+ * client processes, also within a change of the files; and a full disk, where this process may mount a small one.
  *
  * The folder is not removed and not restored while leases are held: another owner can then be granted the name, which the
  * package says.
@@ -20,12 +24,25 @@ export const localSystem: System = {
 }
 
 function start({ folder }: SystemScene): Promise<RunningSystem> {
-  const [leases, registers] = [join(folder, 'leases'), join(folder, 'registers')]
+  const disk = SmallDisk.mount(MEGABYTES)
+  const place = disk?.folder ?? folder
+  const [leases, registers] = [join(place, 'leases'), join(place, 'registers')]
   mkdirSync(registers)
   return Promise.resolve({
     settingsFor: (): LocalClientSettings => ({ leases, registers }),
-    faults: [],
+    faults: disk === undefined ? [] : [fullDisk(disk)],
     heal: () => Promise.resolve(),
-    stop: () => Promise.resolve(),
+    stop: async () => disk?.unmount(),
   })
+}
+
+function fullDisk(disk: SmallDisk): SystemFault {
+  return {
+    kind: 'fill-disk',
+    target: 'disk',
+    weight: 2,
+    lasts: [100, 5_000],
+    begin: () => disk.fill(),
+    end: () => disk.free(),
+  }
 }
