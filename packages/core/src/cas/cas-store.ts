@@ -398,7 +398,9 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
   /** Throws if a needed `createdAt` is missing: a forgotten name would begin again with tokens that it had before. */
   #checkCreated({ createdAt }: CasWritten<V>): void {
     const { forgets, timeAfter } = this.#register
-    if (createdAt === undefined ? forgets !== true || timeAfter !== undefined : createdAt >= 0) return
+    // A value of another type, such as null, can compare like a number, and the token would begin again with it.
+    const isTime = typeof createdAt === 'number' && createdAt >= 0
+    if (createdAt === undefined ? forgets !== true || timeAfter !== undefined : isTime) return
     throw new LeaseConfigurationError(
       `the ${this.kind} register forgets entries, but gives no createdAt in milliseconds`,
     )

@@ -292,7 +292,8 @@ describe('read over a compare-and-set register', () => {
     expect(await store.read('job', call)).toMatchObject({ remaining: MARGIN })
   })
 
-  it.each([-1, Number.NaN])('rejects an entry with the creation time %d', async (createdAt) => {
+  it.each([-1, Number.NaN, 1n, null, ''])('rejects an entry with the creation time %o', async (given) => {
+    const createdAt = given as number
     const { register, store, held } = setUp({ forgets: true })
     await held('a')
     const record = register.recordOf('job')
