@@ -22,7 +22,7 @@ export interface Bar {
 export interface LaneDrawingOptions {
   readonly title: string
   readonly lanes: readonly string[]
-  /** The time that is drawn. What is outside is cut off. */
+  /** The start and end of the drawing. Events before and after are left out. */
   readonly from: number
   readonly to: number
 }

@@ -1,6 +1,6 @@
 const INSTANT = 12
 
-/** A table of what happened: an instant a line, a column for everyone who acts. */
+/** A table of what happened. Each line is an instant; each node or client has a column. */
 export class TimelineTable {
   readonly #columns: readonly string[]
   readonly #width: number

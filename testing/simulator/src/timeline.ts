@@ -6,7 +6,7 @@ import { instant, TimelineTable } from './timeline-table.js'
 /** How many entries before the end are shown. */
 const SHOWN = 60
 
-/** The last part of a run as a table: an instant a line, a node a column. */
+/** The last part of a run as a table. Each line is an instant; each node has a column. */
 export function drawTimeline({ plan, history, violation }: RunResult): string {
   const nodes = plan.machines.length
   const table = new TimelineTable(['store', ...plan.machines.map((_, node) => `node ${node}`)])

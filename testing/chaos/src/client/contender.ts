@@ -14,7 +14,7 @@ export interface ContenderOptions {
   /** The lease of this process, and one that sends no heartbeats, where there is such a lease. */
   readonly lease: RecordedLease
   readonly silentLease: RecordedLease | undefined
-  /** Of another client, drawn anew. */
+  /** The owner of another client, drawn at each call. */
   readonly otherOwner: () => string
   /** Sends a grant to its next holder. */
   readonly give: (handOff: HandOff) => void

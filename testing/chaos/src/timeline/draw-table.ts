@@ -17,8 +17,8 @@ interface Event {
 }
 
 /**
- * What happened with the name around a violation, as a table: an instant a line, a client a column. A star is at the calls that
- * show the violation. Instants count from the begin of the run.
+ * What happened to one name around a violation, as a table. Each line is an instant, counted from the start of the run, and each
+ * client has a column. A star marks the calls that show the violation.
  */
 export function drawTable(history: History, violation: Violation): string {
   const { check, name, at, message } = violation

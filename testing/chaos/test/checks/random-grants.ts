@@ -21,7 +21,7 @@ export class RandomGrants {
     this.#history = history
   }
 
-  /** Adds so many grants; returns the end. */
+  /** Adds this number of grants. Returns the instant at which the last one ends. */
   add(grants: number): number {
     for (let grant = 0; grant < grants; grant += 1) this.#addGrant()
     return this.#now + 10 * TTL

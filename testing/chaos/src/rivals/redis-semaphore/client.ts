@@ -1,7 +1,7 @@
 import { Mutex } from 'redis-semaphore'
+import { redisConnection } from '../../systems/redis-connection.js'
 import type { RivalConnection } from '../../systems/system.js'
 import { plainRegister } from '../plain-register.js'
-import { redisConnection } from '../redis-connection.js'
 import type { RedisLocksSettings } from '../redis-locks.js'
 import { RivalLease, type TryLock } from '../rival-lease.js'
 

@@ -1,8 +1,8 @@
 import type { Clock } from '@leasehold/core'
 import { RedisGuard } from '@leasehold/redis'
 import { RedisQuorumLeaseStore } from '@leasehold/redis-quorum'
-import { openRedis } from '../../servers/open-redis.js'
 import { guardedWrite } from '../guarded-write.js'
+import { redisConnection } from '../redis-connection.js'
 import type { Connection } from '../system.js'
 import type { RedisQuorumClientSettings } from './settings.js'
 
@@ -12,8 +12,8 @@ export default function connect(
   _names: readonly string[],
   clock: Clock,
 ): Promise<Connection> {
-  const members = ports.map((port) => openRedis(port, operationTimeout))
-  const registers = openRedis(registerPort, operationTimeout)
+  const members = ports.map((port) => redisConnection(port, operationTimeout))
+  const registers = redisConnection(registerPort, operationTimeout)
   const store = new RedisQuorumLeaseStore(members, { clock })
   const guard = new RedisGuard(registers)
   return Promise.resolve({
