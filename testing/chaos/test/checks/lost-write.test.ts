@@ -26,6 +26,12 @@ describe('lost-write', () => {
     expect(lost(history).broken).toBeGreaterThan(0)
   })
 
+  it('finds a number that repeats an earlier one, without any read', () => {
+    expect(lost(new HistoryOf().write(2, 3, 1n, 5).write(6, 7, 2n, 5, two)).broken).toBe(1)
+    expect(lost(new HistoryOf().write(2, 3, 1n, 5).write(6, 7, 2n, 4, two)).broken).toBe(1)
+    expect(lost(new HistoryOf().write(2, 3, 1n, 5).write(6, 7, 2n, 6, two)).broken).toBe(0)
+  })
+
   it('finds a number that was acknowledged for two values', () => {
     expect(lost(new HistoryOf().write(2, 6, 1n, 5).write(3, 7, 1n, 5, two)).broken).toBe(1)
   })
