@@ -37,7 +37,7 @@ const options = {
 /** How often a smaller schedule is tried: real runs differ. */
 const TRIES = 2
 
-const { values, positionals } = parseArgs({ options, allowPositionals: true, allowNegative: true })
+const { values, positionals } = parsed()
 const chaos: ChaosOptions = {
   seed: positive('seed'),
   duration: positive('minutes') * 60_000,
@@ -48,7 +48,7 @@ const chaos: ChaosOptions = {
 }
 /** `all`: the stores whose turn it is; CI runs some of them for each commit. */
 const chosen = positionals.flatMap((name) => (name === 'all' ? inTurn(systems, 'CHAOS_TURN') : [systemOf(name)]))
-if (chosen.length === 0) throw new TypeError(`name at least one store, or all: ${names()}`)
+if (chosen.length === 0) misused(`name at least one store, or all: ${names()}`)
 
 // The client processes end with this one.
 process.once('SIGINT', () => process.exit(130))
@@ -104,7 +104,20 @@ async function printSmallest(system: System, schedule: readonly PlannedFault[], 
 function systemOf(name: string): System {
   const system = [...systems, ...rivals].find((one) => one.name === name)
   if (system !== undefined) return system
-  console.log(`there is no store '${name}' for chaos: choose from ${names()}`)
+  return misused(`there is no store '${name}' for chaos: choose from ${names()}`)
+}
+
+function parsed() {
+  try {
+    return parseArgs({ options, allowPositionals: true, allowNegative: true })
+  } catch (error) {
+    return misused((error as Error).message)
+  }
+}
+
+/** Ends the command: it was given something that it cannot use. */
+function misused(message: string): never {
+  console.error(`chaos: ${message}`)
   process.exit(2)
 }
 
@@ -113,11 +126,15 @@ function names(): string {
 }
 
 function scheduleIn(file: string): PlannedFault[] {
-  return JSON.parse(readFileSync(file, 'utf8')) as PlannedFault[]
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')) as PlannedFault[]
+  } catch (error) {
+    return misused(`--faults ${file} cannot be read: ${(error as Error).message}`)
+  }
 }
 
 function positive(name: 'minutes' | 'seed' | 'clients' | 'rate' | 'at-once' | 'shrink-minutes'): number {
   const value = Number(values[name])
   if (value > 0 && (name === 'minutes' || name === 'shrink-minutes' || Number.isSafeInteger(value))) return value
-  throw new TypeError(`--${name} must be a positive number, not '${values[name]}'`)
+  return misused(`--${name} must be a positive number, not '${values[name]}'`)
 }

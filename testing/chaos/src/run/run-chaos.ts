@@ -44,6 +44,12 @@ export async function runChaos(system: System, options: ChaosOptions): Promise<C
   mkdirSync(records)
   mkdirSync(servers)
   const program = await buildText(`chaos-${system.name}-${options.seed}`, clientText(system))
+  const remove = (): void => {
+    rmSync(program, { force: true })
+    rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+  // An interrupted run leaves nothing behind either.
+  process.once('exit', remove)
   try {
     const running = await system.start({ folder: servers, clients: options.clients, names: NAMES })
     try {
@@ -52,8 +58,8 @@ export async function runChaos(system: System, options: ChaosOptions): Promise<C
       await running.stop()
     }
   } finally {
-    rmSync(program, { force: true })
-    rmSync(folder, { recursive: true, force: true })
+    process.off('exit', remove)
+    remove()
   }
 }
 
