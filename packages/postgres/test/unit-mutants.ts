@@ -140,6 +140,14 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'and an old process exclude each other: a number',
   },
   {
+    title: 'compat: the lease of a claim that the lock refuses is released',
+    file: 'src/compat/advisory-compat.ts',
+    find: 'return { granted: false, left: true,',
+    replace: 'await this.#leases.release(outcome.grant, call)\n    return { granted: false,',
+    test: 'test/compat-refused.test.ts',
+    name: 'keeps the lease of a claim that the lock refuses',
+  },
+  {
     title: 'compat: a claim does not look at the advisory lock',
     file: 'src/compat/advisory-compat.ts',
     find: 'if (holder !== undefined) return',

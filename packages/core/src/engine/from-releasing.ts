@@ -20,7 +20,8 @@ export function fromReleasing(state: Releasing, event: EngineEvent, context: Eve
     case 'release-answer':
       return end(state, { ended: !event.outcome.released && event.outcome.holder !== undefined ? 'held' : 'gone' })
     case 'acquire-answer':
-      return end(state, event.outcome.granted ? { ended: 'handed-off', grant: event.outcome.grant } : { ended: 'held' })
+      if (event.outcome.granted) return end(state, { ended: 'handed-off', grant: event.outcome.grant })
+      return end(state, { ended: 'held' }, event.outcome.left === true ? takeBackPassed(state) : [])
     case 'read-answer':
       return onRead(state, event.record, context)
     case 'failure':
@@ -97,20 +98,26 @@ function onTick(state: Releasing, context: EventContext): Transition {
 
 /** Ends the release with an unknown outcome. The grant is freed in the background, for as long as it can last. */
 function giveUp(state: Releasing, error: unknown): Transition {
-  const { op, grant, to, hasStray } = state
-  const effects: EngineEffect[] = [{ type: 'cleanup', grantId: grant.grantId, grant, hasStray }]
-  // Nobody uses the grant of a hand-off before its adoption. A waiter may use its grant by now.
-  if (to !== undefined && to.isWaiter !== true) {
-    effects.push({ type: 'cleanup', grantId: to.grantId, grant: undefined, hasStray: true })
-  }
+  const { op, grant, hasStray } = state
+  const own: EngineEffect = { type: 'cleanup', grantId: grant.grantId, grant, hasStray }
   return {
     state: { phase: 'idle', op },
-    effects: [...effects, { type: 'released', result: { ended: 'unknown', error } }],
+    effects: [own, ...takeBackPassed(state), { type: 'released', result: { ended: 'unknown', error } }],
   }
 }
 
-function end({ op, grant, hasStray }: Releasing, result: ReleaseResult): Transition {
-  const effects: EngineEffect[] = [{ type: 'released', result }]
+/** Nobody uses the grant of a hand-off before its adoption. A waiter may use its grant by now. */
+function takeBackPassed({ to }: Releasing): readonly EngineEffect[] {
+  if (to === undefined || to.isWaiter === true) return []
+  return [{ type: 'cleanup', grantId: to.grantId, grant: undefined, hasStray: true }]
+}
+
+function end(
+  { op, grant, hasStray }: Releasing,
+  result: ReleaseResult,
+  leftovers: readonly EngineEffect[] = [],
+): Transition {
+  const effects: EngineEffect[] = [...leftovers, { type: 'released', result }]
   if (hasStray) effects.unshift({ type: 'cleanup', grantId: grant.grantId, grant: undefined, hasStray })
   return { state: { phase: 'idle', op }, effects }
 }

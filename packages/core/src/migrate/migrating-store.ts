@@ -25,7 +25,6 @@ import { Turns } from './turns.js'
 export const KIND = 'migrate'
 
 const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
-const NOT_GRANTED: AcquireOutcome = Object.freeze({ granted: false })
 
 type Granted = Extract<AcquireOutcome, { readonly granted: true }>
 type Refused = Extract<AcquireOutcome, { readonly granted: false }>
@@ -84,7 +83,10 @@ export class MigratingStore implements LeaseStore {
     return this.#checks.closed
   }
 
-  /** Asks `from` first. Refused by `to`, it frees the name in `from` again before it resolves. */
+  /**
+   * Asks `from` first. Refused by `to`, it keeps the name in `from` for the next request with the same grant id: a release
+   * might arrive after that request was granted, and free the name in `from` under its holder.
+   */
   async acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome> {
     this.#checks.acquire(request, call)
     const { name, grantId } = request
@@ -116,8 +118,7 @@ export class MigratingStore implements LeaseStore {
     const second = await this.#to.ask(call, (store) => store.acquire(copied, call))
     if (second.granted) return await this.#join(first, second, metadata, call)
     this.#turns.refused(name, grantId, 'to')
-    await this.#from.ask(call, (store) => store.release(first.grant, call))
-    return plainRefusal(second)
+    return leftBehind(second)
   }
 
   /** Makes one grant of those in both stores: with the larger token, and the metadata that the last holder left. */
@@ -128,15 +129,12 @@ export class MigratingStore implements LeaseStore {
     const behind = ahead === 0n ? undefined : ahead > 0n ? this.#to : this.#from
     const raised = await behind?.ask(call, (store) => store.raiseToken(grant, fencingToken, call))
     const outcome = raised?.renewed === false ? raised : await this.#copyMetadata(grant, first, second, given, call)
-    if (outcome.renewed) {
-      const isKnown = first.previous !== undefined || second.previous !== undefined
-      return isKnown
-        ? { granted: true, grant, previous: metadataOfBoth(first.previous, second.previous) }
-        : { granted: true, grant }
-    }
     // The grant has ended in one of the stores meanwhile: it was broken, or has expired.
-    const freed = await this.release(grant, call)
-    return freed.released || freed.holder === undefined ? NOT_GRANTED : { granted: false, holder: freed.holder }
+    if (!outcome.renewed) return leftBehind({ granted: false, ...(outcome.holder && { holder: outcome.holder }) })
+    const isKnown = first.previous !== undefined || second.previous !== undefined
+    return isKnown
+      ? { granted: true, grant, previous: metadataOfBoth(first.previous, second.previous) }
+      : { granted: true, grant }
   }
 
   /** `from` is written first: if the second write is lost, the next grant finds the same difference, and decides as this one. */
@@ -206,23 +204,14 @@ export class MigratingStore implements LeaseStore {
   /** `to` first: the watch of a waiter in `from` notifies it of its grant, and both stores have to have it by then. */
   async #change(grant: Grant, to: Pick<Grant, 'grantId' | 'owner'>, call: StoreCall): Promise<AcquireOutcome> {
     this.#checks.change(grant, to, call)
-    const passed = { ...grant, ...to }
-    return await this.#givingBack(passed, call, async () => {
-      const inTo = await this.#to.ask(call, (store) => changeIn(store, grant, to, call))
-      const first = await this.#from.ask(call, (store) => changeIn(store, grant, to, call))
-      if (!first.granted) {
-        if (inTo.granted) await this.#to.ask(call, (store) => store.release(inTo.grant, call))
-        return plainRefusal(first)
-      }
-      // A process that uses `from` alone hands over what it has there: the waiter still has to get it in `to`.
-      const { name, ttl } = grant
-      const second = inTo.granted
-        ? inTo
-        : await this.#to.ask(call, (store) => store.acquire({ name, ttl, ...to }, call))
-      if (second.granted) return await this.#join(first, second, undefined, call)
-      await this.#from.ask(call, (store) => store.release(first.grant, call))
-      return plainRefusal(second)
-    })
+    const inTo = await this.#to.ask(call, (store) => changeIn(store, grant, to, call))
+    const first = await this.#from.ask(call, (store) => changeIn(store, grant, to, call))
+    // What one store has is left to the waiter, who may be asking for it at this moment.
+    if (!first.granted) return inTo.granted ? leftBehind(first) : plainRefusal(first)
+    // A process that uses `from` alone hands over what it has there: the waiter still has to get it in `to`.
+    const { name, ttl } = grant
+    const second = inTo.granted ? inTo : await this.#to.ask(call, (store) => store.acquire({ name, ttl, ...to }, call))
+    return second.granted ? await this.#join(first, second, undefined, call) : leftBehind(second)
   }
 
   /** Resolves with the longer time. Nothing to break in one of them is no failure. */
@@ -344,12 +333,15 @@ export class MigratingStore implements LeaseStore {
     })
   }
 
-  /** An error that is final leaves nothing behind. After any other, the caller has to read what there is. */
+  /**
+   * A final error ends the claim, so its grant can be released without a wait: no later request has its id. After any other
+   * error, and after the time limit, the claim goes on, and the engine releases what there is when it gives up.
+   */
   async #givingBack(grant: Grant, call: StoreCall, work: () => Promise<AcquireOutcome>): Promise<AcquireOutcome> {
     try {
       return await work()
     } catch (error) {
-      if (isDefinitive(error)) await this.release(grant, call).catch(() => {})
+      if (isDefinitive(error) && !call.aborted) this.release(grant, call).catch(() => {})
       throw error
     }
   }
@@ -361,7 +353,7 @@ async function changeIn(
   to: Pick<Grant, 'grantId' | 'owner'>,
   call: StoreCall,
 ): Promise<AcquireOutcome> {
-  return (await store.change?.(grant, to, call)) ?? NOT_GRANTED
+  return (await store.change?.(grant, to, call)) ?? { granted: false }
 }
 
 async function updateIn(store: LeaseStore, grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
@@ -373,8 +365,8 @@ function plainRefusal({ holder }: Refused): Refused {
   return holder === undefined ? { granted: false } : { granted: false, holder: plainRecord(holder) }
 }
 
-/** The other store may still have the grant: the engine frees it when the holder has stopped. */
-function leftBehind({ holder, ...refusal }: NotRenewed): NotRenewed {
+/** The other store may still have the grant: the engine frees it when nobody asks for it or works under it any more. */
+function leftBehind<R extends Refused | NotRenewed>({ holder, ...refusal }: R) {
   return { ...refusal, left: true, ...(holder === undefined ? {} : { holder: plainRecord(holder) }) }
 }
 

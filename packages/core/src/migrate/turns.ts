@@ -13,9 +13,8 @@ interface Waiter {
 }
 
 /**
- * The watches of those that wait for a name in both stores. A waiter listens to the store that refused it last. A waiter that
- * is refused by `to` is granted the name in `from` for a moment, again and again: the end of each of these grants would
- * otherwise make all waiters ask again at once, without end.
+ * The watches of those that wait for a name in both stores. A waiter listens to the store that refused it last. One of them
+ * has the name in `from` already and waits for `to`; to the others, the end of a grant in `to` says nothing.
  */
 export class Turns {
   readonly #closed: AbortSignal

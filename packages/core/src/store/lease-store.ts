@@ -77,8 +77,11 @@ export type AcquireOutcome =
        */
       readonly previous?: Metadata
     }
-  /** Certainly not granted. `holder` is absent if the name is free, but it is another waiter's turn. */
-  | { readonly granted: false; readonly holder?: LeaseRecord }
+  /**
+   * Certainly not granted. `holder` is absent if the name is free, but it is another waiter's turn. `left`: a part of the
+   * store has the grant and keeps it for the next request with its id. The engine releases it when it stops asking.
+   */
+  | { readonly granted: false; readonly holder?: LeaseRecord; readonly left?: boolean }
 
 /** Why a store refuses a heartbeat. Each is definitive: the grant will never be valid again. */
 export type RenewRefusal = 'taken' | 'broken' | 'deleted' | 'expired'

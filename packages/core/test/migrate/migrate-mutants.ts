@@ -20,12 +20,29 @@ export const migrateMutants: readonly UnitMutant[] = [
     name: 'grow from process to process',
   },
   {
-    title: 'migrate: a claim that the new store refuses stays in the old one',
+    title: 'migrate: a claim that the new store refuses is released in the old one',
     file: 'src/migrate/migrating-store.ts',
-    find: "this.#turns.refused(name, grantId, 'to')\n    await this.#from.ask(call, (store) => store.release(first.grant, call))",
-    replace: "this.#turns.refused(name, grantId, 'to')",
+    find: "this.#turns.refused(name, grantId, 'to')\n    return leftBehind(second)",
+    replace:
+      "this.#turns.refused(name, grantId, 'to')\n    await this.#from.ask(call, (store) => store.release(first.grant, call))\n    return plainRefusal(second)",
     test: 'test/migrate/mixes.test.ts',
-    name: 'leaves nothing in the other store',
+    name: 'sends no release that could arrive',
+  },
+  {
+    title: 'migrate: a claim that the new store refuses stays in the old one',
+    file: 'src/engine/from-acquiring.ts',
+    find: 'event.outcome.left === true ? uncertain(state) : state',
+    replace: 'state',
+    test: 'test/migrate/mixes.test.ts',
+    name: 'leaves the name in no store when it is given up',
+  },
+  {
+    title: 'migrate: a hand-off that the old store refuses stays in the new one',
+    file: 'src/engine/from-releasing.ts',
+    find: 'event.outcome.left === true ? takeBackPassed(state) : []',
+    replace: '[]',
+    test: 'test/migrate/mixes.test.ts',
+    name: 'says so to the owner who hands it over',
   },
   {
     title: 'migrate: a heartbeat goes to one store',
@@ -86,7 +103,7 @@ export const migrateMutants: readonly UnitMutant[] = [
   {
     title: 'migrate: a final error leaves the name locked',
     file: 'src/migrate/migrating-store.ts',
-    find: 'if (isDefinitive(error)) await this.release(grant, call).catch(() => {})',
+    find: 'if (isDefinitive(error) && !call.aborted) this.release(grant, call).catch(() => {})',
     replace: '',
     test: 'test/migrate/metadata.test.ts',
     name: 'leaves nothing locked',
@@ -94,9 +111,9 @@ export const migrateMutants: readonly UnitMutant[] = [
   {
     title: 'migrate: a lease is passed on in the old store first',
     file: 'src/migrate/migrating-store.ts',
-    find: 'const inTo = await this.#to.ask(call, (store) => changeIn(store, grant, to, call))\n      const first = await this.#from.ask(call, (store) => changeIn(store, grant, to, call))',
+    find: 'const inTo = await this.#to.ask(call, (store) => changeIn(store, grant, to, call))\n    const first = await this.#from.ask(call, (store) => changeIn(store, grant, to, call))',
     replace:
-      'const first = await this.#from.ask(call, (store) => changeIn(store, grant, to, call))\n      const inTo = await this.#to.ask(call, (store) => changeIn(store, grant, to, call))',
+      'const first = await this.#from.ask(call, (store) => changeIn(store, grant, to, call))\n    const inTo = await this.#to.ask(call, (store) => changeIn(store, grant, to, call))',
     test: 'test/migrate/waiting.test.ts',
     name: 'is granted it in both stores',
   },

@@ -1,6 +1,6 @@
 import { createLease, type LeaseStore } from '@leasehold/core'
 import { migrate } from '@leasehold/core/migrate'
-import { VirtualClock } from '@leasehold/testkit'
+import { type FaultPlan, FaultyStore, VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it } from 'vitest'
 import { silentLogger } from '../support/held-lease.js'
 import { call, granted, isRefused, NAME, requestOf, TTL, type TwoStores, twoStores } from './two-stores.js'
@@ -107,31 +107,91 @@ describe('fencing tokens', () => {
   })
 })
 
-describe('a refused claim', () => {
-  it('leaves nothing in the other store', async () => {
+describe('a claim that the new store refuses', () => {
+  const times = { heartbeatTimeout: TTL, heartbeatInterval: 1_000, operationTimeout: 1_000 }
+
+  it('keeps the name in the old store, for the next request with its grant id only', async () => {
     const { from, to, both } = await twoStores()
     const holder = await granted(to, 'holder')
     expect(await both.acquire(requestOf('challenger'), call)).toMatchObject({
       granted: false,
+      left: true,
       holder: { owner: 'holder', grantId: holder.grantId },
     })
-    expect((await from.read(NAME))?.state).toBe('available')
+    expect(await isRefused(from, 'old')).toBe(true)
+    expect(await isRefused(both, 'other')).toBe(true)
     await to.release(holder)
-    await granted(from, 'old')
-    const last = (await to.read(NAME))?.fencingToken
-    expect(await isRefused(both, 'challenger')).toBe(true)
-    expect((await to.read(NAME))?.fencingToken).toBe(last)
+    expect((await granted(both, 'challenger')).grantId).toBe(requestOf('challenger').grantId)
   })
 
-  it('whose grant ends between the two stores leaves nothing', async () => {
+  it('sends no release that could arrive when the name is held', async () => {
+    const { clock, from, to } = await twoStores()
+    const holder = await granted(to, 'holder')
+    const plan: FaultPlan = ({ operation }) => {
+      return operation === 'release' ? { kind: 'arrive-late', duration: 5_000 } : undefined
+    }
+    const slow = new FaultyStore(from, { plan, clock })
+    const lease = createLease(migrate(slow, to), NAME, { ...times, clock, logger: silentLogger })
+    const acquired = lease.acquire({ wait: TTL })
+    await clock.advance(100)
+    await to.release(holder)
+    await clock.advance(4_000)
+    expect(await acquired).toBe(true)
+    await clock.advance(2_000)
+    expect(lease.checkLease()).toBe(true)
+    expect(await isRefused(from, 'old')).toBe(true)
+  })
+
+  it.each([0, 2_000])('leaves the name in no store when it is given up: wait %i', async (wait) => {
+    const { clock, from, to, both } = await twoStores()
+    await granted(to, 'holder')
+    const lease = createLease(both, NAME, { ...times, clock, logger: silentLogger })
+    const acquired = lease.acquire({ wait })
+    await clock.advance(wait + 100)
+    expect(await acquired).toBe(false)
+    await granted(from, 'old')
+  })
+
+  it('says so to the owner who hands it over, who then frees it', async () => {
+    const { clock, from, to, both } = await twoStores()
+    const lease = createLease(both, NAME, { ...times, clock, logger: silentLogger })
+    const acquired = lease.acquire()
+    await clock.settle()
+    expect(await acquired).toBe(true)
+    // The grant ends in the old store, while the hand-off is on its way.
+    const change = from.change.bind(from)
+    from.change = async (...asked) => {
+      await from.break(NAME, { period: 0 })
+      return await change(...asked)
+    }
+    const handed = lease.handOff().catch((error: Error) => error)
+    await clock.advance(100)
+    expect(await handed).toBeInstanceOf(Error)
+    await granted(to, 'new')
+  })
+})
+
+describe('a claim that the old store refuses', () => {
+  it('leaves nothing in the new store', async () => {
     const { from, to, both } = await twoStores()
+    await granted(from, 'old')
+    const last = (await to.read(NAME))?.fencingToken
+    expect(await both.acquire(requestOf('challenger'), call)).not.toHaveProperty('left')
+    expect((await to.read(NAME))?.fencingToken).toBe(last)
+  })
+})
+
+describe('a claim whose grant ends in one store before it is granted', () => {
+  it('is refused, and is granted with the next request', async () => {
+    const { from, both } = await twoStores()
     const raise = from.raiseToken.bind(from)
     from.raiseToken = async (...asked) => {
       await from.break(NAME, { period: 0 })
+      from.raiseToken = raise
       return await raise(...asked)
     }
-    expect(await both.acquire(requestOf('challenger'), call)).toEqual({ granted: false })
-    expect((await to.read(NAME))?.state).toBe('available')
+    expect(await both.acquire(requestOf('challenger'), call)).toEqual({ granted: false, left: true })
+    await granted(both, 'challenger')
   })
 })
 

@@ -109,7 +109,8 @@ describe('waiters with both stores', () => {
     const released = lease.release()
     await clock.advance(6_500)
     await released
-    expect(order).toEqual(['new 0', 'migrating 0', 'new 1', 'migrating 1', 'new 2', 'migrating 2'])
+    // One of those with both waits for the new store at a time: it has the name in the old store already.
+    expect(order).toEqual(['new 0', 'migrating 0', 'new 1', 'new 2', 'migrating 1', 'migrating 2'])
   })
 
   it('to which the lease is handed over is granted it in both stores, as soon as it is notified', async () => {

@@ -18,8 +18,8 @@ export interface LeasesAlone {
  * Holds an advisory lock beside each lease, while processes that use only the lock are being replaced.
  *
  * The lock is taken after the lease, and freed before it, so that at most one process with leases asks for the lock. There is
- * no deadlock, because nobody waits here: the lock is tried, and where another has it, the lease is given back at once. An
- * old process may wait for the lock while it holds other locks, but never for a lease.
+ * no deadlock, because nobody waits here: the lock is tried, and where another has it, the claim is refused. An old process
+ * may wait for the lock while it holds other locks, but never for a lease.
  *
  * Before a claim, it looks whether an old process has the lock. Otherwise each claim would be granted and given back, which
  * would wake the next waiter, and so on without an end.
@@ -55,8 +55,8 @@ export class AdvisoryCompat {
     const outcome = await this.#leases.acquire(request, call)
     if (!outcome.granted) return outcome
     if (await this.#about('acquire', name, call, () => this.#session.lock(grantId, args, ttl, call))) return outcome
-    await this.#leases.release(outcome.grant, call)
-    return { granted: false, holder: oldHolder(name, outcome.grant.fencingToken) }
+    // Not released: that could arrive after the claim was repeated and granted, and free the lease under its holder.
+    return { granted: false, left: true, holder: oldHolder(name, outcome.grant.fencingToken) }
   }
 
   /** A lease whose lock is lost ends: an old process may have the lock. */
