@@ -6,8 +6,9 @@ import { parseArgs } from 'node:util'
 import { buildProgram } from '@leasehold/testing/build-program'
 import type { SimulationPart, SimulationSum } from './simulation/worker.js'
 
-/** The number of schedules in one part of the work. */
+/** The number of schedules in one part of the work, and in one guided search. */
 const PART = 250
+const SEARCH = 2_000
 
 const options = {
   /** The number of seeds of a scenario for which none are given. */
@@ -15,6 +16,8 @@ const options = {
   /** The first seed of a scenario for which none are given. */
   from: { type: 'string', default: '1' },
   workers: { type: 'string', default: String(availableParallelism()) },
+  /** Plans are changes of those whose runs reached new states, in one search for each part of the work. */
+  guided: { type: 'boolean', default: false },
 } as const
 
 /** Scenarios, each with its seeds, such as `semaphore:251-5000`; the engine's own workload unless given. */
@@ -32,11 +35,12 @@ interface Range {
 
 /** All in the same workers: to compile the engine takes a worker as long as a hundred schedules. */
 const ranges = (positionals.length === 0 ? ['engine'] : positionals).map(rangeOf)
+const size = values.guided ? SEARCH : PART
 const parts: (SimulationPart & { readonly range: Range })[] = []
 for (const range of ranges) {
   const { scenario, to } = range
-  for (let from = range.from; from <= to; from += PART) {
-    parts.push({ scenario, from, count: Math.min(PART, to + 1 - from), range })
+  for (let from = range.from; from <= to; from += size) {
+    parts.push({ scenario, from, count: Math.min(size, to + 1 - from), guided: values.guided, range })
   }
 }
 
@@ -59,9 +63,9 @@ function work(): Promise<void> {
         worker.disconnect()
         return
       }
-      const { scenario, from, count } = part
-      range = part.range
-      worker.send({ scenario, from, count } satisfies SimulationPart)
+      const { range: of, ...asked } = part
+      range = of
+      worker.send(asked satisfies SimulationPart)
     }
     worker.on('message', (sum: SimulationSum) => {
       if (range !== undefined) add(range, sum)

@@ -1,4 +1,4 @@
-import { SimulationError, type SimulationOptions, simulate } from '@leasehold/simulator'
+import { SimulationError, type SimulationOptions, type SimulationReport, simulate } from '@leasehold/simulator'
 
 /** A range of seeds, for one worker to run. */
 export interface SimulationPart {
@@ -6,6 +6,8 @@ export interface SimulationPart {
   readonly scenario: string
   readonly from: number
   readonly count: number
+  /** Whether the part is one guided search, started by its first seed. */
+  readonly guided?: boolean
 }
 
 /** The result of a range of seeds. */
@@ -28,14 +30,15 @@ process.on('message', (part: SimulationPart) => {
   void runPart(part).then((sum) => process.send?.(sum))
 })
 
-async function runPart({ scenario, from, count }: SimulationPart): Promise<SimulationSum> {
+async function runPart({ scenario, from, count, guided = false }: SimulationPart): Promise<SimulationSum> {
   const options = await optionsOf(scenario)
   const sum: SimulationSum = { schedules: 0, steps: 0, grants: 0, losses: 0, writes: 0, cpu: 0, failures: [] }
   const begun = process.cpuUsage()
+  const run = guided ? await guidedRun(options, from) : (seed: number) => simulate({ ...options, seed })
   for (let seed = from; seed < from + count; seed += 1) {
     sum.schedules += 1
     try {
-      const { steps, grants, losses, writes } = await simulate({ ...options, seed })
+      const { steps, grants, losses, writes } = await run(seed)
       sum.steps += steps
       sum.grants += grants
       sum.losses += losses
@@ -48,6 +51,23 @@ async function runPart({ scenario, from, count }: SimulationPart): Promise<Simul
   const { user, system } = process.cpuUsage(begun)
   sum.cpu = (user + system) / 1e6
   return sum
+}
+
+/** Plans that are changes of earlier ones; a failing plan is made smaller and printed as without guidance. */
+async function guidedRun(
+  options: Omit<SimulationOptions, 'seed'>,
+  from: number,
+): Promise<(seed: number) => Promise<SimulationReport>> {
+  const { contend } = await import('../../testing/simulator/src/contend.js')
+  const { GuidedSearch } = await import('../../testing/simulator/src/guided/guided-search.js')
+  const { workload = contend, ...wishes } = options
+  const search = new GuidedSearch(from, wishes, typeof workload === 'function' ? { workload } : workload)
+  return async (seed) => {
+    const result = await search.next()
+    if (result.violation === undefined) return result
+    await simulate({ seed, workload, plan: result.plan })
+    throw new Error(`the run broke ${result.violation.check} once, and not again: ${JSON.stringify(result.plan)}`)
+  }
 }
 
 async function optionsOf(name: string): Promise<Omit<SimulationOptions, 'seed'>> {

@@ -49,7 +49,8 @@ export class Connection {
   readonly #process: Client
   readonly #simulation: Line
   readonly #nonsense: Answering
-  readonly #requests = new Set<Settle>()
+  /** The requests that have no answer yet, each with its method. */
+  readonly #requests = new Map<Settle, string>()
   readonly #underWay = new Set<StoreCall>()
   readonly #streams = new Set<() => void>()
 
@@ -61,6 +62,11 @@ export class Connection {
 
   get pending(): number {
     return this.#requests.size
+  }
+
+  /** The methods of the requests that have no answer yet. */
+  get pendingMethods(): Iterable<string> {
+    return this.#requests.values()
   }
 
   /** Calls a method of the store: `execute` runs on the server, once for each arrival of the request. */
@@ -128,7 +134,7 @@ export class Connection {
         if (isFailure) reject(value)
         else resolve(value as T)
       }
-      this.#requests.add(settle)
+      this.#requests.set(settle, method)
       const onAbort = (): void => settle(call.signal.reason, true)
       if (call.aborted) return onAbort()
       if (this.#simulation.plan.cancels) forget = call.onAbort(onAbort)
@@ -150,7 +156,8 @@ export class Connection {
   /** The server is down: pending requests fail, if the network delivers that, and every stream ends. */
   reset(): void {
     const content: Content = { method: 'reset', isFailure: true }
-    for (const settle of this.#requests) this.#deliver(content, () => settle(new Error('connection reset'), true))
+    for (const settle of this.#requests.keys())
+      this.#deliver(content, () => settle(new Error('connection reset'), true))
     for (const end of this.#streams) this.#deliver(content, end)
   }
 

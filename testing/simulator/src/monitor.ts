@@ -104,6 +104,11 @@ export class Monitor implements LeaseObserver, RunObserver {
     return false
   }
 
+  /** The token of the last grant of a name. */
+  lastTokenOf(name: string): bigint | undefined {
+    return this.#lastGrant.get(name)?.fencingToken
+  }
+
   /** A store may report a grant again whenever it writes it or answers with it. */
   onGrant(grant: SeenGrant): void {
     const { name, owner, grantId, fencingToken } = grant

@@ -28,9 +28,13 @@ export interface RunResult extends SimulationReport {
   readonly violation: Violation | undefined
 }
 
-/** Runs a plan to its end, or to the first violation. */
-export async function runPlan(plan: SimulationPlan, scenario: Scenario): Promise<RunResult> {
-  const run = new Run(plan, scenario)
+/** Runs a plan to its end, or to the first violation. `observe`: called after each step. */
+export async function runPlan(
+  plan: SimulationPlan,
+  scenario: Scenario,
+  observe?: (simulation: Simulation) => void,
+): Promise<RunResult> {
+  const run = new Run(plan, scenario, observe)
   const steps = await run.carryOut()
   const { grants, losses, writes, history, violation } = run.simulation.monitor
   return { plan, steps, grants: grants.length, losses, writes, history, violation }
@@ -47,12 +51,14 @@ class Run {
   readonly #bound: number
   /** Whether to look for unhandled rejections, which Node reports between turns of the event loop. */
   readonly #misbehaves: boolean
+  readonly #observe: ((simulation: Simulation) => void) | undefined
   #steps = 0
   #stepsAtOnce = 0
   #lastStepAt = 0
 
-  constructor(plan: SimulationPlan, scenario: Scenario) {
+  constructor(plan: SimulationPlan, scenario: Scenario, observe?: (simulation: Simulation) => void) {
     this.simulation = new Simulation(plan, scenario)
+    this.#observe = observe
     this.#misbehaves = plan.faults.some(({ kind }) => kind === 'user-code' || kind === 'nonsense')
     const { heartbeatTimeout, heartbeatInterval, operationTimeout } = plan.timeouts
     this.#bound = 2.5 * heartbeatTimeout + heartbeatInterval + 10 * operationTimeout + 1_000
@@ -96,6 +102,7 @@ class Run {
     while (monitor.violation === undefined && !isOver() && this.#step(end)) {
       await (this.#misbehaves ? nextTurn() : reactions())
       this.simulation.look()
+      this.#observe?.(this.simulation)
       this.#count()
     }
     if (monitor.violation === undefined && !isOver() && end > time.now) time.skip(end - time.now)

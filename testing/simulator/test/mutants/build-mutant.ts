@@ -14,7 +14,8 @@ export async function buildMutant({ edits }: Pick<Mutant, 'edits'>, outfile: str
 
 /**
  * Runs a bundle, and resolves with the laws or checks that caught the bug: by the `laws`, by the `simulator`, by the simulator with one
- * kind of faults, or by one plan of the simulator, as JSON. `law`: the law that is expected to catch it; if it does, no other is checked.
+ * kind of faults, or by one plan of the simulator, as JSON. `law`: the law that is expected to catch it; if it does, no other is checked. For
+ * the simulator: its start, such as `guided:1000` or `plain:1000`, with the first seed; `plain:1` unless given.
  */
 export async function hunt(bundle: string, how: string, law?: string): Promise<Catch> {
   const args = law === undefined ? [how] : [how, law]

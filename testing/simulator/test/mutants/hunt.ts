@@ -2,6 +2,7 @@ import { casSubject } from '@leasehold/testing/cas-subject'
 import { memorySubject } from '@leasehold/testing/memory-subject'
 import { checkLeaseLaw, checkStoreLaw, leaseLaws, leasesOver, storeLaws } from '@leasehold/testkit'
 import { contend } from '../../src/contend.js'
+import { GuidedSearch } from '../../src/guided/guided-search.js'
 import { createPlan, type PlanWishes, type SimulationPlan } from '../../src/plan.js'
 import { ambientFaults, faultKinds } from '../../src/planned-fault.js'
 import { runPlan } from '../../src/run-plan.js'
@@ -20,11 +21,23 @@ process.on('unhandledRejection', () => {})
 // Refused and failed calls are a part of most schedules, and nobody reads their stacks.
 Error.stackTraceLimit = 0
 
+/** Where the simulator begins: the first seed, and whether its plans are changes of those that reached new states. */
+interface Start {
+  readonly first: number
+  readonly guided: boolean
+}
+
 /** The simulator, until it finds something. */
-async function simulateUntilCaught(wishes: Omit<PlanWishes, 'seed'>, scenario: Scenario): Promise<Catch> {
-  for (let seed = 1; seed <= SCHEDULES; seed += 1) {
-    const { violation } = await runPlan(createPlan({ seed, ...wishes }), scenario)
-    if (violation !== undefined) return { caughtBy: [violation.check], schedules: seed }
+async function simulateUntilCaught(
+  wishes: Omit<PlanWishes, 'seed'>,
+  scenario: Scenario,
+  { first, guided }: Start,
+): Promise<Catch> {
+  const search = new GuidedSearch(first, wishes, scenario)
+  for (let count = 1; count <= SCHEDULES; count += 1) {
+    const plain = () => runPlan(createPlan({ seed: first + count - 1, ...wishes }), scenario)
+    const { violation } = await (guided ? search.next() : plain())
+    if (violation !== undefined) return { caughtBy: [violation.check], schedules: count }
   }
   return { caughtBy: [], schedules: SCHEDULES }
 }
@@ -56,15 +69,19 @@ async function runOne(plan: SimulationPlan): Promise<Catch> {
 
 function hunt(how: string, law?: string): Promise<Catch> {
   if (how === 'laws') return checkLaws(law)
-  if (how === 'simulator') return simulateUntilCaught({ faults: faultKinds }, { workload: contend })
+  // `guided:1000` or `plain:1000` in place of a law.
+  const [way, first = 1] = law?.split(':') ?? []
+  const start = { first: Number(first), guided: way === 'guided' }
+  if (how === 'simulator') return simulateUntilCaught({ faults: faultKinds }, { workload: contend }, start)
   if (how === 'short-lives')
-    return simulateUntilCaught({ store: 'observed', times: 'drawn', faults: ambientFaults }, shortLives)
-  if (how === 'objectives') return simulateUntilCaught({ faults: ambientFaults }, objectiveScenario)
+    return simulateUntilCaught({ store: 'observed', times: 'drawn', faults: ambientFaults }, shortLives, start)
+  if (how === 'objectives') return simulateUntilCaught({ faults: ambientFaults }, objectiveScenario, start)
   const family = Object.entries(familyScenarios).find(([name]) => name === how)?.[1]
   // An observed store times no parents.
-  if (family !== undefined) return simulateUntilCaught({ store: 'server-timed', faults: ambientFaults }, family)
+  if (family !== undefined) return simulateUntilCaught({ store: 'server-timed', faults: ambientFaults }, family, start)
   const kind = faultKinds.find((kind) => kind === how)
-  return kind === undefined ? runOne(JSON.parse(how)) : simulateUntilCaught({ faults: [kind] }, { workload: contend })
+  if (kind === undefined) return runOne(JSON.parse(how))
+  return simulateUntilCaught({ faults: [kind] }, { workload: contend }, start)
 }
 
 // Runs in a process of its own, bundled with the bug; prints the checks or laws that caught it.
