@@ -4,12 +4,7 @@ import { join } from 'node:path'
 import { inTurn } from '@leasehold/testing'
 import { afterAll, describe, expect, it } from 'vitest'
 import { buildMutant, hunt } from './build-mutant.js'
-import { mutants as engineMutants } from './mutants.js'
-import { objectiveMutants } from './objective-mutants.js'
-import { parentMutants } from './parent-mutants.js'
-import { timeMutants } from './time-mutants.js'
-
-const mutants = [...engineMutants, ...parentMutants, ...objectiveMutants, ...timeMutants]
+import { mutants } from './mutants.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'leasehold-mutants-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

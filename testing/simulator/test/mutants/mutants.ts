@@ -1,11 +1,22 @@
 import { adoptionMutants } from './adoption-mutants.js'
+import { answerMutants } from './answer-mutants.js'
+import { claimMutants } from './claim-mutants.js'
+import { engineMutants } from './engine-mutants.js'
+import { heartbeatMutants } from './heartbeat-mutants.js'
 import { historyMutants } from './history-mutants.js'
 import { leakMutants } from './leak-mutants.js'
+import { lifeCycleMutants } from './life-cycle-mutants.js'
 import { metadataMutants } from './metadata-mutants.js'
 import { misuseMutants } from './misuse-mutants.js'
 import type { Mutant } from './mutant.js'
+import { objectiveMutants } from './objective-mutants.js'
+import { parentMutants } from './parent-mutants.js'
 import { preemptionMutants } from './preemption-mutants.js'
+import { registerMutants } from './register-mutants.js'
+import { releaseMutants } from './release-mutants.js'
 import { runMutants } from './run-mutants.js'
+import { timeMutants } from './time-mutants.js'
+import { userMutants } from './user-mutants.js'
 
 const heartbeats = 'engine/from-held.ts'
 const claims = 'engine/from-acquiring.ts'
@@ -382,10 +393,21 @@ export const mutants: readonly Mutant[] = [
     caughtBy: { law: 'fencing: tokens do not repeat after an older record returns' },
   },
   ...adoptionMutants,
+  ...answerMutants,
+  ...claimMutants,
+  ...engineMutants,
+  ...heartbeatMutants,
   ...historyMutants,
   ...leakMutants,
+  ...lifeCycleMutants,
   ...metadataMutants,
-  ...runMutants,
   ...misuseMutants,
+  ...objectiveMutants,
+  ...parentMutants,
   ...preemptionMutants,
+  ...registerMutants,
+  ...releaseMutants,
+  ...runMutants,
+  ...timeMutants,
+  ...userMutants,
 ]
