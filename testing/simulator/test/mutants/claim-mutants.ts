@@ -24,6 +24,17 @@ export const claimMutants: readonly Mutant[] = [
     caughtBy: { check: ['no-progress'] },
   },
   {
+    name: 'a stale answer to a claim is taken for the answer to the next',
+    edits: [
+      {
+        file: fromAcquiring,
+        find: "if ('op' in event && !awaits(state, event.op)) return quiet(state)\n",
+        replace: '\n',
+      },
+    ],
+    caughtBy: { check: ['validity-outlives-grant'] },
+  },
+  {
     name: 'a claim is repeated although its call is under way',
     edits: [
       {
@@ -66,6 +77,17 @@ export const claimMutants: readonly Mutant[] = [
       },
     ],
     caughtBy: { check: ['exclusion'] },
+  },
+  {
+    name: 'a grant whose answer came too late is held',
+    edits: [
+      {
+        file: fromAcquiring,
+        find: 'if (context.now < held.validUntil) {',
+        replace: 'if (context.now < held.validUntil + context.rules.ttl) {',
+      },
+    ],
+    caughtBy: { check: ['granted-but-not-held'] },
   },
   {
     name: 'a claim has no time limit',
