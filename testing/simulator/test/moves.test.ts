@@ -5,10 +5,14 @@ import { type MoveCounts, moveCounts, moveScenario } from './moves.js'
 
 const SCHEDULES = 75
 
+/** Two held at once here, when a release was sent between two requests with one grant id. */
+const SHOWED_A_BUG = 3_000_821
+
 describe('a fleet that moves its leases to another store, and back', { timeout: 600_000 }, () => {
   it('has one holder at a time, and tokens grow', async () => {
     const totals: MoveCounts = { grants: 0, crossings: 0, faults: 0 }
-    for (let seed = 1; seed <= SCHEDULES; seed += 1) {
+    const seeds = [...Array.from({ length: SCHEDULES }, (_, place) => place + 1), SHOWED_A_BUG]
+    for (const seed of seeds) {
       let shared: ReadonlyMap<string, unknown> = new Map()
       const workload = (process: SimulatedProcess): Promise<void> => {
         shared = process.shared
