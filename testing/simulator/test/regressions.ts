@@ -91,4 +91,46 @@ export const regressions: readonly Regression[] = [
       ],
     },
   },
+  {
+    name: 'a hand-off does not write the ttl of a wrong answer into the record',
+    bug: [
+      {
+        file: 'cas/cas-store.ts',
+        find: 'const ttl = isRepeated ? record.ttl : grant.ttl',
+        replace: 'const { ttl } = record',
+      },
+    ],
+    check: 'no-progress',
+    plan: {
+      seed: 5002464,
+      store: 'observed',
+      batched: true,
+      watched: true,
+      cancels: false,
+      duration: 129275.80733317882,
+      machines: [
+        { drift: -0.005, skew: -2610958.543047309 },
+        { drift: -0.005, skew: 3496643.2482004166 },
+      ],
+      server: { drift: -0.004725032059941441, skew: 0 },
+      timeouts: {
+        heartbeatTimeout: 10000,
+        operationTimeout: 338.11652061995113,
+        heartbeatInterval: 2855.438827623211,
+        strategy: 'adaptive',
+      },
+      faults: [
+        { kind: 'loss', at: 62613.10668407577, for: 756.7873717925977, probability: 0.4429035859415307 },
+        { kind: 'nonsense', at: 92080.44808016779, for: 1562.7505150041543, node: 1, answer: 'thrown', probability: 1 },
+        {
+          kind: 'nonsense',
+          at: 121151.68677105293,
+          for: 1757.5661471346393,
+          node: 1,
+          answer: 'garbled',
+          probability: 1,
+        },
+      ],
+    },
+  },
 ]

@@ -217,7 +217,9 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       const fencingToken = isRepeated ? record.fencingToken : await nextToken(this.#register, name, seen, call)
       const previous = isRepeated ? record.previous : record.metadata
       const renewals = isRepeated ? undefined : 0
-      return await this.#grant(name, seen, { ...to, previous, fencingToken, renewals }, call)
+      // Not the ttl that was read: an answer may be wrong, and a record with a ttl that is no number is locked for the longest.
+      const ttl = isRepeated ? record.ttl : grant.ttl
+      return await this.#grant(name, seen, { ...to, ttl, previous, fencingToken, renewals }, call)
     })
   }
 
