@@ -76,6 +76,8 @@ async function workload(process: SimulatedProcess): Promise<void> {
   const flight = new SingleFlight(store, { ...leaseOptions, now, cacheSize: random.pick([0, 1_000]) })
   flight.on('error', () => (happenings.behind += 1))
   const newest = new Map<string, bigint>()
+  let refreshing = 0
+  process.show({ kind: 'refreshing', of: 'value', isActive: () => refreshing > 0 })
   const get = async (key: string): Promise<void> => {
     const [length, fails] = [ttl * random.magnitude(-6, 1), random.chance(0.2)]
     const before = newest.get(key) ?? 0n
@@ -85,7 +87,8 @@ async function workload(process: SimulatedProcess): Promise<void> {
         key,
         async ({ previous, interrupted, fencingToken: token }) => {
           const { number, failed } = happenings.onRefresh(key, owner, { previous, interrupted, token })
-          await process.sleep(length)
+          refreshing += 1
+          await process.sleep(length).finally(() => (refreshing -= 1))
           if (fails) {
             failed()
             throw new ErrorOfRefresh('the refresh failed')
@@ -105,7 +108,7 @@ async function workload(process: SimulatedProcess): Promise<void> {
   while (!signal.aborted) {
     const keys = Array.from({ length: random.whole(1, 3) }, () => random.pick(KEYS))
     await Promise.all(keys.map(get))
-    await process.sleep(ttl * random.magnitude(-3, 1))
+    await process.sleep(ttl * random.magnitude(-3, 0.3))
   }
   // It rejects where a release was not confirmed in time.
   await flight.stop({ timeout: 0 }).catch(() => {})
@@ -127,10 +130,11 @@ function findFault({ shared, faults, now }: ScenarioView): string | undefined {
 export const scenario: Scenario = {
   workload,
   findFault,
-  hasProgressed: ({ shared }) => {
+  hasProgressed: ({ shared, active }) => {
     const happenings = shared.get('happenings') as Happenings | undefined
     if (happenings === undefined) return false
     happenings.quiet ??= happenings.got
-    return happenings.got > happenings.quiet
+    // A refresh can take longer than the bound.
+    return happenings.got > happenings.quiet || active.length > 0
   },
 }

@@ -213,7 +213,9 @@ async function workload(simulated: SimulatedProcess, { shards, entities, create 
     const deliver = random.chance(0.5) ? 'at-least-once' : 'at-most-once'
     const key = `${entity} ${number}`
     const settled = (): boolean => pending.delete(key)
-    const limit = clock.now() + holdFor + 30 * operationTimeout
+    // A suspended machine does nothing.
+    const awake = (): number => clock.now() - (clock.suspended?.() ?? 0)
+    const limit = awake() + holdFor + 30 * operationTimeout
     pending.add(key)
     if (random.chance(0.15)) {
       const before = new Set(fleet.confirmed.get(`${entity} ${owner}`))
@@ -236,7 +238,7 @@ async function workload(simulated: SimulatedProcess, { shards, entities, create 
     void region.tell(entity, { type: 'take', sender: owner, number }, { deliver }).then((outcome) => {
       settled()
       fleet.totals[outcome] += 1
-      if (clock.now() > limit) fleet.note(`${owner} got the outcome of ${key} ${clock.now() - limit} ms too late`)
+      if (awake() > limit) fleet.note(`${owner} got the outcome of ${key} ${awake() - limit} ms too late`)
       if (outcome !== 'delivered' || deliver === 'at-most-once') return
       fleet.confirm(entity, owner, number)
       fleet.lastConfirmed = Math.max(fleet.lastConfirmed, Number(shared.get('now') ?? 0))
