@@ -5,8 +5,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'hand-off: an unknown outcome frees the grant of the waiter',
     file: 'src/engine/from-releasing.ts',
-    find: 'if (to !== undefined && to.isWaiter !== true) {',
-    replace: 'if (to !== undefined) {',
+    find: 'if (to === undefined || to.isWaiter === true) return []',
+    replace: 'if (to === undefined) return []',
     test: 'test/hand-off.test.ts',
     name: 'whose outcome is unknown never frees the grant of the waiter',
   },

@@ -3,6 +3,14 @@ import type { UnitMutant } from '@leasehold/testing'
 /** One-line changes that break a rule, each with the test that notices it. */
 export const unitMutants: readonly UnitMutant[] = [
   {
+    title: 'casStore: a hand-off writes the ttl that was read',
+    file: 'src/cas/cas-store.ts',
+    find: 'const ttl = isRepeated ? record.ttl : grant.ttl',
+    replace: 'const { ttl } = record',
+    test: 'test/cas/register-answers.test.ts',
+    name: 'does not pass it on to the next owner',
+  },
+  {
     title: 'a grant whose owner was replaced is over with the record that replaced it',
     file: 'src/cas/cas-records.ts',
     find: 'const remaining = Math.max(own, others)',
