@@ -15,7 +15,8 @@ import {
 } from '@leasehold/chaos'
 import { inTurn } from '@leasehold/testing'
 
-type Outcome = 'passed' | 'failed' | 'skipped'
+/** `slow`: the machine may have been too busy; the run is repeated. */
+type Outcome = 'passed' | 'failed' | 'skipped' | 'slow'
 
 const options = {
   minutes: { type: 'string', default: '1' },
@@ -27,6 +28,8 @@ const options = {
   with: { type: 'string', multiple: true },
   /** How many stores run at a time. */
   'at-once': { type: 'string', default: '100' },
+  /** A run that failed only because it took too long runs once more, after all others, by itself. The second outcome counts. */
+  again: { type: 'boolean', default: false },
   /** A file with a schedule of faults, carried out instead of a drawn one. */
   faults: { type: 'string' },
   /** Whether the schedule of a failed run is made smaller, which takes up to `--shrink-minutes`. */
@@ -55,34 +58,47 @@ process.once('SIGINT', () => process.exit(130))
 process.once('SIGTERM', () => process.exit(143))
 const outcomes: Outcome[] = []
 const waiting = [...chosen]
+const slow: System[] = []
 await Promise.all(Array.from({ length: Math.min(positive('at-once'), chosen.length) }, runWaiting))
+for (const system of slow) {
+  console.log(`${system.name}: once more, by itself\n`)
+  outcomes.push(await outcomeOf(system, { isLast: true }))
+}
 const count = (outcome: Outcome): number => outcomes.filter((one) => one === outcome).length
 console.log(`${count('passed')} passed, ${count('failed')} failed, ${count('skipped')} skipped`)
-process.exitCode = count('failed') === 0 ? 0 : 1
+// All has ended. A connection or a process that was left must not keep this one.
+process.exit(count('failed') === 0 ? 0 : 1)
 
 async function runWaiting(): Promise<void> {
-  for (let system = waiting.shift(); system !== undefined; system = waiting.shift())
-    outcomes.push(await outcomeOf(system))
+  for (let system = waiting.shift(); system !== undefined; system = waiting.shift()) {
+    const outcome = await outcomeOf(system, { isLast: !values.again })
+    if (outcome === 'slow') slow.push(system)
+    else outcomes.push(outcome)
+  }
 }
 
-async function outcomeOf(system: System): Promise<Outcome> {
+async function outcomeOf(system: System, { isLast }: { readonly isLast: boolean }): Promise<Outcome> {
   if (system.whyNot !== undefined) {
     console.log(`${system.name}: skipped, ${system.whyNot}\n`)
     return 'skipped'
   }
+  // Servers that do not start in time, too.
+  let mayBeSlowness = true
   try {
     const run = await runChaos(system, chaos)
     const verdict = checkRun(system, run)
     const report = reportOf(run, verdict)
     console.log(`${report}\n`)
     if (verdict.faults.length === 0) return 'passed'
+    mayBeSlowness = verdict.mayBeSlowness
     const folder = keepFailedRun(system.name, chaos.seed, run, verdict, report)
     console.log(`history, drawing and faults: ${folder}\n`)
-    if (values.shrink) await printSmallest(system, run.schedule, folder)
+    if (values.shrink && (isLast || !mayBeSlowness)) await printSmallest(system, run.schedule, folder)
   } catch (error) {
     console.log(`${system.name}: the run did not work`)
     console.log(error)
   }
+  if (mayBeSlowness && !isLast) return 'slow'
   console.log(` FAIL  chaos ${system.name} seed ${chaos.seed}\n`)
   return 'failed'
 }

@@ -22,7 +22,9 @@ import { meansOf } from './means-of.js'
 export interface ChaosRun {
   readonly history: History
   readonly schedule: readonly PlannedFault[]
-  /** Processes that crashed, and faults that could not be carried out. */
+  /** Client processes that ended by themselves. */
+  readonly crashes: readonly string[]
+  /** Faults that could not be carried out. */
   readonly failures: readonly string[]
 }
 
@@ -118,7 +120,8 @@ async function withServers(
   return {
     history: { title, clients: count, ttl, operations, notices, faults: deeds.faults, from, to },
     schedule,
-    failures: [...deeds.failures, ...clients.flatMap(({ failures }) => failures)],
+    crashes: clients.flatMap(({ failures }) => failures),
+    failures: deeds.failures,
   }
 }
 
