@@ -2,47 +2,65 @@ import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { temporaryFolder } from '@leasehold/testing'
-import { describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { importedPackages } from '../../conventions/imports.js'
 import { filesBelow, packages, readManifest, root } from '../../workspaces.js'
 
 /** Files that are in the folder of a package for its development only. A template of a project has tests of its own. */
 const forDevelopment = /^(?!templates\/)(?:.*\/)?(\.|test\/|bench\/|tsconfig|.*\.api\.md$|.*\.tsbuildinfo$)/
 
-/** The paths of the files that a package is packed with. */
-function packedFiles(folder: string): readonly string[] {
-  const [packed] = JSON.parse(npm(['pack', '--dry-run', '--json', '--ignore-scripts'], folder))
-  return packed.files.map(({ path }: { path: string }) => path)
+/** The paths of the files that each package is packed with, by its name. One npm packs them all: each start of it takes a second. */
+function packedFiles(): ReadonlyMap<string, readonly string[]> {
+  const folders = packages().map(({ folder }) => folder)
+  // As after a build, which leaves it there.
+  const missing = folders.map((folder) => join(folder, 'dist', '.tsbuildinfo')).filter((info) => !existsSync(info))
+  for (const info of missing) writeFileSync(info, '')
+  try {
+    const packed: readonly Packed[] = JSON.parse(
+      npm(['pack', '--dry-run', '--json', '--ignore-scripts', ...folders], root),
+    )
+    return new Map(packed.map(({ name, files }) => [name, files.map(({ path }) => path)]))
+  } finally {
+    for (const info of missing) rmSync(info)
+  }
+}
+
+interface Packed {
+  readonly name: string
+  readonly files: readonly { readonly path: string }[]
 }
 
 function npm(args: readonly string[], cwd: string): string {
-  return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: 'pipe' })
+  return execFileSync('npm', args, { cwd, encoding: 'utf8', stdio: 'pipe', maxBuffer: 2 ** 26 })
 }
 
-describe.each(packages())('package $id, as it is packed', ({ folder, manifest }) => {
-  it('has no files of its development', () => {
-    // As after a build, which leaves it there.
-    const info = join(folder, 'dist', '.tsbuildinfo')
-    const isBuilt = existsSync(info)
-    if (!isBuilt) writeFileSync(info, '')
-    const files = packedFiles(folder)
-    if (!isBuilt) rmSync(info)
+describe('the packages, as they are packed', () => {
+  let packed: ReadonlyMap<string, readonly string[]> = new Map()
+  beforeAll(() => {
+    packed = packedFiles()
+  })
+
+  it.each(packages())('$id has no files of its development', ({ manifest }) => {
+    const files = packed.get(manifest.name) ?? []
     expect(files).toContain('package.json')
     expect(files.some((path) => path.startsWith('dist/'))).toBe(true)
     expect(files.filter((path) => forDevelopment.test(path))).toEqual([])
   })
 
-  it('depends on exactly the packages that its code loads, and peers that users pass in', () => {
-    const files = filesBelow(join(folder, 'dist'), '.js')
-    const loaded = new Set(files.flatMap(importedPackages))
-    const code = files.map((file) => readFileSync(file, 'utf8')).join('\n')
-    const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifest
-    const declared = Object.keys({ ...dependencies, ...peerDependencies })
-    expect([...loaded].filter((name) => !declared.includes(name))).toEqual([])
-    const optional = Object.keys(peerDependenciesMeta)
-    // A native package is loaded by require.
-    expect(declared.filter((name) => !code.includes(`"${name}`) && !optional.includes(name))).toEqual([])
-  })
+  it.each(packages())(
+    '$id depends on exactly the packages that its code loads, and peers that users pass in',
+    ({ folder, manifest }) => {
+      const files = filesBelow(join(folder, 'dist'), '.js')
+      const loaded = new Set(files.flatMap(importedPackages))
+      const code = files.map((file) => readFileSync(file, 'utf8')).join('\n')
+      const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = manifest
+      const declared = Object.keys({ ...dependencies, ...peerDependencies })
+      expect([...loaded].filter((name) => !declared.includes(name))).toEqual([])
+      const optional = Object.keys(peerDependenciesMeta)
+      // A native package is loaded by require.
+      expect(declared.filter((name) => !code.includes(`"${name}`) && !optional.includes(name))).toEqual([])
+    },
+  )
 })
 
 /** A program in plain JavaScript. */
