@@ -3,6 +3,7 @@ import { globSync } from 'tinyglobby'
 import { defineConfig } from 'vitest/config'
 import { inTurn } from './testing/src/in-turn.js'
 import { ClosingLineReporter } from './tools/closing-line-reporter.js'
+import { LongestFirst } from './tools/longest-first.js'
 
 const conditions = ['@leasehold/source']
 
@@ -163,6 +164,7 @@ export default defineConfig({
     // Long enough for a busy machine: these limits only end tests that hang.
     testTimeout: 120_000,
     hookTimeout: 120_000,
+    sequence: { sequencer: LongestFirst },
     reporters: ['default', new ClosingLineReporter()],
   },
 })
