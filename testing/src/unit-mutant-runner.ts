@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { createVitest, type TestCase, type TestModule } from 'vitest/node'
 import { type Edit, edited } from './bundle-with-edits.js'
@@ -19,6 +20,8 @@ export interface EditedRunEnd {
   /** Why the tests are skipped here. */
   readonly skippedFor?: string | undefined
 }
+
+keepOutOfTheWay()
 
 let edit: Edit | undefined
 
@@ -52,6 +55,18 @@ const vitest = await createVitest(
     ],
   },
 )
+
+/**
+ * This process leads a session. Linux may share the processors among sessions, where a priority counts within one only, and one of
+ * all of them: sched(7). So the session gets the priority of the process.
+ */
+function keepOutOfTheWay(): void {
+  try {
+    writeFileSync('/proc/self/autogroup', String(getPriority()))
+  } catch {
+    // Other systems, and a Linux without such groups, go by the priority itself.
+  }
+}
 
 async function run(asked: EditedRun): Promise<EditedRunEnd> {
   const pattern = new RegExp(asked.name.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`))
