@@ -14,16 +14,18 @@ export function isLinearizable(
   const firstEnd = Math.min(...calls.map(({ to, outcome }) => (outcome === 'unknown' ? Infinity : to)))
   return calls.some((call, place) => {
     if (call.from > firstEnd) return false
-    const next = apply(call, state)
-    return next !== undefined && isLinearizable(calls.toSpliced(place, 1), next)
+    const rest = calls.toSpliced(place, 1)
+    return statesAfter(call, state).some((next) => isLinearizable(rest, next))
   })
 }
 
-/** `undefined` where the call cannot have this outcome in this state. */
-function apply(call: RegisterCall, state: State): State | undefined {
-  if (call.call === 'read') return call.outcome === 'unknown' || call.value === state.value ? state : undefined
+/** None where the call cannot have this outcome in this state. */
+function statesAfter(call: RegisterCall, state: State): State[] {
+  if (call.call === 'read') return call.outcome === 'unknown' || call.value === state.value ? [state] : []
   const isAccepted = call.token >= state.largest
-  if (call.outcome === 'refused') return isAccepted ? undefined : state
+  if (call.outcome === 'refused') return isAccepted ? [] : [state]
   // Without an effect, a write with an unknown outcome can come last.
-  return isAccepted ? { largest: call.token, value: call.value } : undefined
+  if (!isAccepted) return []
+  const written = { largest: call.token, value: call.value }
+  return call.outcome === 'unknown' ? [written, { ...state, largest: call.token }] : [written]
 }

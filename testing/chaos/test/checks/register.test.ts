@@ -65,6 +65,16 @@ describe('register', () => {
     expect(registerOf(refused.write(4, 5, 7n, 3, two))).toHaveLength(1)
   })
 
+  it('knows that a write with an unknown outcome may have left its token, and not its value', () => {
+    const failed = new HistoryOf()
+      .write(0, 1, 7n, 1)
+      .write(2, 3, 9n, 2, { outcome: 'unknown' })
+      .write(4, 5, 8n, 3, { outcome: 'refused', client: 2 })
+      .read(6, 7, '1/1')
+    expect(registerOf(failed)).toEqual([])
+    expect(registerOf(failed.write(8, 9, 8n, 4, two))).toHaveLength(1)
+  })
+
   it('reports the smallest piece that cannot be explained', () => {
     const calls = randomCalls({ seed: 3, calls: 400, clients: 5, unknown: 0.05 })
     const read = calls.findLast(({ call, outcome }) => call === 'read' && outcome === 'read') as RegisterCall

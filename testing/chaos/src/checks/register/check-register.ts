@@ -9,7 +9,8 @@ import { isRegisterCall } from './register-call.js'
 /**
  * The guarded register of each name is linearizable: a write is accepted exactly if its token is not smaller than the largest
  * that was accepted before, and a read returns the value of the last accepted write. A write whose outcome is unknown has its
- * effect once, at any time after it was called, or never. The first break of each name is reported.
+ * effect once, at any time after it was called, or never; or its token is recorded, and its value is not: a guard records the
+ * token first, so that no smaller one is accepted meanwhile. The first break of each name is reported.
  */
 export function checkRegister(operations: readonly Operation[]): Violation[] {
   const violations: Violation[] = []

@@ -92,21 +92,22 @@ export class Search {
       reached.set(key, configuration)
       return
     }
-    // A value that is still to be read stays.
-    if ((this.#prepared.lastReadFrom.get(configuration.value) ?? -Infinity) > this.#now) return
     const next = [...this.#effects].filter((effect) => !configuration.done.has(effect))
     const least = next.reduce((rank, effect) => Math.min(rank, effect.rank), Infinity)
     // A smaller token is never accepted any more.
     if (least < configuration.largest) return
+    // Of a write that nobody has read, the token is enough to explain a refusal: that leaves the value to be read.
+    const largest = part.kind === 'refused' ? this.#unread.indexOf(1, part.rank + 1) : -1
+    if (largest !== -1 && largest <= least) {
+      this.#reach(this.#look({ ...configuration, largest }), part, visited, reached)
+    }
+    // A value that is still to be read stays.
+    if ((this.#prepared.lastReadFrom.get(configuration.value) ?? -Infinity) > this.#now) return
     for (const effect of next) {
       if (effect.rank !== least) continue
       const done = new Set(configuration.done).add(effect)
       this.#reach(this.#look({ largest: effect.rank, value: effect.value, done }), part, visited, reached)
     }
-    if (part.kind !== 'refused') return
-    const largest = this.#unread.indexOf(1, part.rank + 1)
-    if (largest === -1 || largest > least) return
-    this.#reach(this.#look({ ...configuration, largest, value: unreadValue }), part, visited, reached)
   }
 
   /** With all calls that change nothing and fit in this state. */
