@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { eventually } from './eventually.js'
 import { freePort } from './free-port.js'
+import type { ServerClock } from './server-clock.js'
 import { ServerProcess } from './server-process.js'
 import { type ServerProgram, serverProgram } from './server-program.js'
 import { StoppableServer } from './stoppable-server.js'
@@ -22,18 +23,20 @@ export class MotoServer extends StoppableServer {
   /** The endpoint of all services. */
   readonly url: string
   readonly #program: ServerProgram
+  readonly #clock: ServerClock | undefined
   readonly #folder = mkdtempSync(join(tmpdir(), 'leasehold-moto-'))
 
-  private constructor(program: ServerProgram, port: number) {
+  private constructor(program: ServerProgram, port: number, clock: ServerClock | undefined) {
     super()
     this.#program = program
+    this.#clock = clock
     this.port = port
     this.url = `http://127.0.0.1:${port}`
   }
 
-  /** Resolves when it answers. */
-  static async start(program: ServerProgram = motoProgram): Promise<MotoServer> {
-    const server = new MotoServer(program, await freePort())
+  /** Resolves when it answers. `clock`: that of the machine unless given. */
+  static async start(program: ServerProgram = motoProgram, clock?: ServerClock): Promise<MotoServer> {
+    const server = new MotoServer(program, await freePort(), clock)
     try {
       await server.start()
       return server
@@ -48,7 +51,7 @@ export class MotoServer extends StoppableServer {
     const { path, whyNot } = this.#program
     if (path === undefined) throw new Error(whyNot)
     const log = join(this.#folder, 'moto.log')
-    const started = await ServerProcess.spawn(path, [String(this.port)], log)
+    const started = await ServerProcess.spawn(path, [String(this.port)], log, { clock: this.#clock })
     this.process = started
     await eventually(`moto answers on ${this.port}`, async () => {
       if (started.hasEnded) return true

@@ -7,6 +7,7 @@ import { createConnection } from 'mysql2/promise'
 import { eventually } from './eventually.js'
 import { freePort } from './free-port.js'
 import { type MysqlKind, mysqlPrograms } from './mysql-program.js'
+import type { ServerClock } from './server-clock.js'
 import { ServerProcess } from './server-process.js'
 import { StoppableServer } from './stoppable-server.js'
 
@@ -15,6 +16,18 @@ const run = promisify(execFile)
 export interface MysqlServerOptions {
   /** Settings, as on the command line: `{ 'transaction-isolation': 'SERIALIZABLE' }`. */
   readonly settings?: Readonly<Record<string, string | number>>
+  /** That of the machine unless given. */
+  readonly clock?: ServerClock | undefined
+  /** Where it keeps its files, which are then left there; a folder of its own, removed with it, unless given. */
+  readonly dir?: string | undefined
+}
+
+interface Place {
+  readonly port: number
+  readonly dir: string
+  readonly isOwnDir: boolean
+  readonly clock: ServerClock | undefined
+  readonly settings: Readonly<Record<string, string | number>>
 }
 
 /** How a replica gets the changes of its primary. */
@@ -55,33 +68,38 @@ export class MysqlServer extends StoppableServer {
   readonly kind: MysqlKind
   readonly user = 'root'
   readonly database = DATABASE
-  readonly #dir: string
-  readonly #settings: Readonly<Record<string, string | number>>
+  readonly #place: Place
 
-  private constructor(kind: MysqlKind, port: number, dir: string, settings: Readonly<Record<string, string | number>>) {
+  private constructor(kind: MysqlKind, place: Place) {
     super()
     this.kind = kind
-    this.port = port
-    this.#dir = dir
-    this.#settings = settings
+    this.port = place.port
+    this.#place = place
   }
 
   /** Resolves when it answers. */
-  static async start(kind: MysqlKind, { settings = {} }: MysqlServerOptions = {}): Promise<MysqlServer> {
+  static async start(kind: MysqlKind, options: MysqlServerOptions = {}): Promise<MysqlServer> {
     let template = templates.get(kind)
     if (template === undefined) {
       template = createTemplate(kind)
       templates.set(kind, template)
     }
     const source = await template
-    const dir = mkdtempSync(join(tmpdir(), 'leasehold-mysql-'))
+    const { settings = {}, clock, dir = mkdtempSync(join(tmpdir(), 'leasehold-mysql-')) } = options
     await run('cp', ['-a', source, join(dir, 'data')])
     // With the id of the template, a server could not follow another one.
     rmSync(join(dir, 'data', 'auto.cnf'), { force: true })
     const port = await freePort()
     const { 'skip-log-bin': _, ...others } = SETTINGS_OF[kind]
     const usual = 'log-bin' in settings ? others : SETTINGS_OF[kind]
-    const server = new MysqlServer(kind, port, dir, { ...SETTINGS, ...usual, ...settings })
+    const isOwnDir = options.dir === undefined
+    const server = new MysqlServer(kind, {
+      port,
+      dir,
+      isOwnDir,
+      clock,
+      settings: { ...SETTINGS, ...usual, ...settings },
+    })
     try {
       await server.#run()
       await server.query(`create database if not exists ${DATABASE}`)
@@ -119,7 +137,7 @@ export class MysqlServer extends StoppableServer {
   /** Ends it, with its data. */
   async stop(): Promise<void> {
     await this.kill()
-    rmSync(this.#dir, { recursive: true, force: true })
+    if (this.#place.isOwnDir) rmSync(this.#place.dir, { recursive: true, force: true })
   }
 
   /** Another server, which follows this one, and is read-only until it is promoted. This one needs a binary log. */
@@ -148,14 +166,16 @@ export class MysqlServer extends StoppableServer {
   }
 
   async #run(): Promise<void> {
-    const log = join(this.#dir, 'server.log')
-    const settings = Object.entries(this.#settings).map(([name, value]) => `--${name}=${value}`)
+    const { dir, clock } = this.#place
+    const log = join(dir, 'server.log')
+    const settings = Object.entries(this.#place.settings).map(([name, value]) => `--${name}=${value}`)
     const place = [
-      ...[`--datadir=${join(this.#dir, 'data')}`, `--port=${this.port}`, `--socket=${join(this.#dir, 'server.sock')}`],
+      ...[`--datadir=${join(dir, 'data')}`, `--port=${this.port}`, `--socket=${join(dir, 'server.sock')}`],
       // In a folder that they share, MariaDB deletes the temporary tables of other servers when it starts.
-      ...[`--pid-file=${join(this.#dir, 'server.pid')}`, `--tmpdir=${this.#dir}`],
+      ...[`--pid-file=${join(dir, 'server.pid')}`, `--tmpdir=${dir}`],
     ]
-    this.process = await ServerProcess.spawn(programOf(this.kind), [...argsOf(this.kind), ...place, ...settings], log)
+    const args = [...argsOf(this.kind), ...place, ...settings]
+    this.process = await ServerProcess.spawn(programOf(this.kind), args, log, { clock })
     const started = this.process
     await eventually(`${this.kind} answers on ${this.port}`, async () => {
       return started.hasEnded || (await this.query('select 1')).length === 1

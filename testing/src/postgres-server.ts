@@ -19,6 +19,7 @@ import {
   writeAccess,
 } from './postgres-folder.js'
 import { serverAccount } from './server-account.js'
+import type { ServerClock } from './server-clock.js'
 import { ServerProcess } from './server-process.js'
 
 export interface PostgresServerOptions {
@@ -32,6 +33,8 @@ export interface PostgresServerOptions {
   readonly dir?: string
   /** Added to the command line of `initdb`, for a cluster that is no copy of the template. */
   readonly initdb?: readonly string[]
+  /** That of the machine unless given. */
+  readonly clock?: ServerClock | undefined
 }
 
 interface Place extends PostgresServerOptions {
@@ -270,6 +273,7 @@ export class PostgresServer {
       this.#process = await ServerProcess.spawn(programOf('postgres'), args, this.#logFile, {
         account: serverAccount(),
         cwd: this.dir,
+        clock: this.#place.clock,
       })
       if (await this.#answers(this.#process)) return
       const said = this.log.slice(before)

@@ -6,6 +6,7 @@ import { eventually } from './eventually.js'
 import { freePort } from './free-port.js'
 import { type RedisReply, redisCommand } from './redis-command.js'
 import { redisProgram } from './redis-program.js'
+import type { ServerClock } from './server-clock.js'
 import { ServerProcess } from './server-process.js'
 import type { ServerProgram } from './server-program.js'
 import { StoppableServer } from './stoppable-server.js'
@@ -25,6 +26,8 @@ export interface RedisServerOptions {
   readonly tls?: boolean
   /** Where it keeps its files, which are then left there; a folder of its own that goes with it, unless given. */
   readonly dir?: string
+  /** That of the machine unless given. */
+  readonly clock?: ServerClock | undefined
 }
 
 interface Place {
@@ -35,6 +38,7 @@ interface Place {
   readonly password: string | undefined
   readonly ca: string | undefined
   readonly args: readonly string[]
+  readonly clock: ServerClock | undefined
 }
 
 /** How often another port is tried. */
@@ -101,10 +105,10 @@ export class RedisServer extends StoppableServer {
   }
 
   async #run(): Promise<void> {
-    const { program, args } = this.#place
+    const { program, args, clock } = this.#place
     if (program.path === undefined) throw new Error(program.whyNot)
     const log = join(this.dir, 'redis.log')
-    const started = await ServerProcess.spawn(program.path, args, log)
+    const started = await ServerProcess.spawn(program.path, args, log, { clock })
     this.process = started
     await eventually(`redis-server answers on ${this.port}`, async () => {
       if (started.hasEnded) return true
@@ -138,6 +142,7 @@ async function prepare(port: number, options: RedisServerOptions): Promise<Place
     isOwnDir: options.dir === undefined,
     password,
     ca: pems?.ca,
+    clock: options.clock,
     args: [
       ...(config === undefined ? [] : [keep('redis.conf', config)]),
       ...listening,

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import type { Account } from './server-account.js'
+import type { ServerClock } from './server-clock.js'
 
 /**
  * Waits until its input ends, which happens when the test process exits in any way, and then kills the server with its
@@ -14,6 +15,8 @@ export interface ServerProcessOptions {
   readonly account?: Account | undefined
   /** Its working folder; that of this process unless given. */
   readonly cwd?: string
+  /** That of the machine unless given. */
+  readonly clock?: ServerClock | undefined
 }
 
 /** A server in a process of its own, which does not outlive the process of the tests. */
@@ -36,12 +39,14 @@ export class ServerProcess {
     program: string,
     args: readonly string[],
     log: string,
-    { account, ...options }: ServerProcessOptions = {},
+    { account, clock, ...options }: ServerProcessOptions = {},
   ): Promise<ServerProcess> {
     const output = openSync(log, 'a')
     try {
-      const child = spawn(program, args, { ...account, ...options, stdio: ['ignore', output, output] })
+      const env = { ...process.env, ...clock?.environment }
+      const child = spawn(program, args, { ...account, ...options, env, stdio: ['ignore', output, output] })
       await once(child, 'spawn')
+      clock?.seenBy(child.pid ?? 0)
       return new ServerProcess(child, child.pid ?? 0)
     } finally {
       closeSync(output)
