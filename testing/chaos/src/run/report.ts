@@ -4,7 +4,7 @@ import type { Verdict } from './check-run.js'
 import type { ChaosRun } from './run-chaos.js'
 
 /** What happened in a run, a few lines. */
-export function reportOf({ history }: ChaosRun, { figures, faults }: Verdict): string {
+export function reportOf({ history, leftOut }: ChaosRun, { figures, faults }: Verdict): string {
   const seconds = (history.to - history.from) / 1_000
   const perSecond = Math.round(history.operations.length / seconds)
   return [
@@ -12,6 +12,7 @@ export function reportOf({ history }: ChaosRun, { figures, faults }: Verdict): s
     `  operations  ${history.operations.length} (${perSecond} a second): ${shown(figures.operations)}`,
     `  grants      ${figures.grants}, ${figures.handOvers} handed over, losses: ${shown(figures.losses)}`,
     `  faults      ${shown(countsOf(history.faults))}`,
+    ...leftOut.map((line) => `  left out    ${line}`),
     `  ${timesOf(figures)}`,
     `  ${faults.length} violations`,
     ...faults.map((fault) => `    ${fault.replaceAll('\n', '\n    ')}`),

@@ -26,6 +26,8 @@ export interface ChaosRun {
   readonly crashes: readonly string[]
   /** Faults that could not be carried out. */
   readonly failures: readonly string[]
+  /** Faults that this machine does not allow. */
+  readonly leftOut: readonly string[]
 }
 
 const NAMES = ['a', 'b', 'c']
@@ -75,8 +77,9 @@ function clientText(system: System): string {
 function scheduleFor(system: System, running: RunningSystem, options: ChaosOptions): readonly PlannedFault[] {
   if (options.schedule !== undefined) return options.schedule
   const { ttl } = system.timeouts
-  const own = running.faults.map(({ kind, target, lasts, weight = 1 }) => {
-    return { kind, target, lasts, weight: options.with.includes(kind) ? Math.max(weight, 1) : weight }
+  const own = running.faults.map(({ kind, target, lasts, most, weight = 1 }) => {
+    const size = most === undefined ? {} : { most }
+    return { kind, target, lasts, ...size, weight: options.with.includes(kind) ? Math.max(weight, 1) : weight }
   })
   const calmEnd = Math.min(system.longestRecovery + 2 * ttl, options.duration / 2)
   const choices = [...clientFaults(options.clients, ttl), ...own]
@@ -122,6 +125,7 @@ async function withServers(
     schedule,
     crashes: clients.flatMap(({ failures }) => failures),
     failures: deeds.failures,
+    leftOut: running.leftOut ?? [],
   }
 }
 

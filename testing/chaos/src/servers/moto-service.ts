@@ -1,6 +1,8 @@
 import { MotoServer } from '@leasehold/testing/moto-server'
+import { ServerClock } from '@leasehold/testing/server-clock'
 import { ClientWay } from '../systems/client-way.js'
 import type { RunningSystem, SystemFault } from '../systems/system.js'
+import { boundedClockFaults, clockLeftOut } from './clock-faults.js'
 import { RequestsInTurn } from './requests-in-turn.js'
 
 /** What a client process of a service of moto gets. */
@@ -10,16 +12,25 @@ export interface MotoSettings {
   readonly operationTimeout: number
 }
 
+interface MotoScene {
+  readonly clients: number
+  readonly operationTimeout: number
+  readonly ttl: number
+  /** The setting of the store: by how much the clocks of two servers may differ, in milliseconds. */
+  readonly clockDifference: number
+}
+
 /**
  * One moto, which stands for a service of AWS. It keeps everything in its memory, and the service loses nothing, so it is
  * never killed: it is frozen, and the ways of the clients to it are cut. Its threads do not make every request atomic, so
- * it gets one at a time.
+ * it gets one at a time. Its clock is set back and forth, as far as the clocks of two servers of the service may differ.
  */
 export async function startMoto(
-  { clients, operationTimeout }: { readonly clients: number; readonly operationTimeout: number },
+  { clients, operationTimeout, clockDifference, ttl }: MotoScene,
   prepare: (endpoint: string) => Promise<void>,
 ): Promise<RunningSystem> {
-  const server = await MotoServer.start()
+  const clock = ServerClock.make('threads')
+  const server = await MotoServer.start(undefined, clock)
   await prepare(server.url)
   const front = await RequestsInTurn.to(server.port)
   const ways = await Promise.all(Array.from({ length: clients }, (_, place) => ClientWay.to([front.port], place + 1)))
@@ -28,7 +39,12 @@ export async function startMoto(
       const [port = 0] = ways[client - 1]?.ports ?? []
       return { endpoint: `http://127.0.0.1:${port}`, operationTimeout }
     },
-    faults: [frozen(server), ...ways.flatMap(({ faults }) => faults)],
+    faults: [
+      frozen(server),
+      ...boundedClockFaults(clock, { target: 'clock of server 1', difference: clockDifference, forward: 2 * ttl }),
+      ...ways.flatMap(({ faults }) => faults),
+    ],
+    leftOut: clockLeftOut(clock),
     async heal() {
       for (const way of ways) way.heal()
       const answer = await fetch(`http://127.0.0.1:${front.port}/moto-api/data.json`)
@@ -38,6 +54,7 @@ export async function startMoto(
       await Promise.all(ways.map((way) => way.close()))
       await front.close()
       await server.stop()
+      clock?.remove()
     },
   }
 }

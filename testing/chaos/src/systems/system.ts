@@ -38,6 +38,8 @@ export interface RunningSystem {
   settingsFor(client: number): unknown
   /** What can be done to the servers and the network between. The runner kills and stops client processes itself. */
   readonly faults: readonly SystemFault[]
+  /** Faults that cannot be carried out on this machine, and why: a line each, for the report. */
+  readonly leftOut?: readonly string[]
   /** Ends all faults and waits until the servers are well: all members are there, and have a leader. */
   heal(): Promise<void>
   /** Ends the servers. */
@@ -54,7 +56,10 @@ export interface SystemFault {
   readonly weight?: number
   /** The shortest and longest duration in milliseconds. */
   readonly lasts: readonly [number, number]
-  begin(): Promise<void> | void
+  /** For a fault with a size, such as a step of a clock: its bound in both directions. */
+  readonly most?: number
+  /** `amount`: as it was drawn, for a fault with a size. */
+  begin(drawn?: { readonly amount?: number }): Promise<void> | void
   /** Must leave the servers as they were; called also when the run ends early. */
   end(): Promise<void> | void
 }

@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { SmallDisk } from '@leasehold/testing/small-disk'
-import type { RunningSystem, System, SystemFault, SystemScene } from '../system.js'
+import { diskLeftOut, fullDisk } from '../../servers/full-disk.js'
+import type { RunningSystem, System, SystemScene } from '../system.js'
 import type { LocalClientSettings } from './settings.js'
 
 /** Of the disk. */
@@ -30,19 +31,9 @@ function start({ folder }: SystemScene): Promise<RunningSystem> {
   mkdirSync(registers)
   return Promise.resolve({
     settingsFor: (): LocalClientSettings => ({ leases, registers }),
-    faults: disk === undefined ? [] : [fullDisk(disk)],
+    faults: fullDisk(disk, { target: 'disk', weight: 2 }),
+    leftOut: diskLeftOut(disk),
     heal: () => Promise.resolve(),
     stop: async () => disk?.unmount(),
   })
-}
-
-function fullDisk(disk: SmallDisk): SystemFault {
-  return {
-    kind: 'fill-disk',
-    target: 'disk',
-    weight: 2,
-    lasts: [100, 5_000],
-    begin: () => disk.fill(),
-    end: () => disk.free(),
-  }
 }

@@ -1,7 +1,11 @@
 import { migrate } from '@leasehold/mysql'
 import { type MysqlKind, mysqlPrograms } from '@leasehold/testing/mysql-program'
 import { MysqlServer } from '@leasehold/testing/mysql-server'
+import { ServerClock } from '@leasehold/testing/server-clock'
+import { SmallDisk } from '@leasehold/testing/small-disk'
 import { createPool } from 'mysql2/promise'
+import { clockFaults, clockLeftOut } from '../../servers/clock-faults.js'
+import { diskLeftOut, fullDisk } from '../../servers/full-disk.js'
 import { Member, outages } from '../../servers/member.js'
 import { ClientWay } from '../client-way.js'
 import type { RunningSystem, System, SystemScene } from '../system.js'
@@ -9,10 +13,24 @@ import { type MysqlClientSettings, REGISTERS } from './settings.js'
 
 const timeouts = { ttl: 2_500, heartbeatInterval: 500, operationTimeout: 700 }
 
+const SERVER = 'server 1'
+
+const CLOCK = { target: 'clock of server 1', back: timeouts.ttl / 2, forward: 2 * timeouts.ttl }
+
+/** Of the disk: the data of a new MySQL has a hundred. */
+const MEGABYTES = 256
+
+/** The server needs room for the binary log with each transaction. */
+const SETTINGS = { 'innodb-flush-log-at-trx-commit': 1, 'log-bin': 'binlog', 'sync-binlog': 1, 'server-id': 1 }
+
 /**
- * One server that writes every transaction to disk before it answers. It is killed, frozen and started again. There is no
- * replica: replication is asynchronous by default, so that a promotion may lose a grant, which the package says. The clock of
- * the server is not shifted: all expiries go by it.
+ * One server that writes every transaction, and its binary log, to disk before it answers. It is killed, frozen and started
+ * again. Its disk is full for a while, where this process may mount a small one: it waits for room then, and is started again.
+ * There is no replica: replication is asynchronous by default, so that a promotion may lose a grant, which the package says.
+ *
+ * The clock of MariaDB is set back, and runs at a wrong rate. It is set forward only with `--with set-clock-forward`: leases then
+ * end early on the server, which is a documented limit. The clock of MySQL 9 is left alone: with libfaketime 0.9.10, which
+ * starves waiting threads, a start takes half a minute. Both run the same statements.
  */
 function systemOf(kind: MysqlKind, title: string): System {
   return {
@@ -20,7 +38,8 @@ function systemOf(kind: MysqlKind, title: string): System {
     title: `one server of ${title}, with innodb_flush_log_at_trx_commit 1`,
     whyNot: mysqlPrograms[kind].whyNot,
     timeouts,
-    longestRecovery: 12_000,
+    // A grant lasts longer by the steps of the clock.
+    longestRecovery: 14_000,
     client: new URL('client.ts', import.meta.url),
     start: (scene) => startMysql(kind, scene),
   }
@@ -30,7 +49,9 @@ export const mysqlSystem = systemOf('mysql', 'MySQL')
 export const mariadbSystem = systemOf('mariadb', 'MariaDB')
 
 async function startMysql(kind: MysqlKind, { clients, names }: SystemScene): Promise<RunningSystem> {
-  const server = await MysqlServer.start(kind, { settings: { 'innodb-flush-log-at-trx-commit': 1 } })
+  const disk = SmallDisk.mount(MEGABYTES)
+  const clock = kind === 'mariadb' ? ServerClock.make('threads') : undefined
+  const server = await MysqlServer.start(kind, { settings: SETTINGS, dir: disk?.folder, clock })
   await prepare(server, names)
   const member = new Member({
     freeze: () => server.freeze(),
@@ -45,7 +66,13 @@ async function startMysql(kind: MysqlKind, { clients, names }: SystemScene): Pro
       const [port = 0] = ways[client - 1]?.ports ?? []
       return { port, operationTimeout: timeouts.operationTimeout }
     },
-    faults: [...outages(member, 'server 1', 'server'), ...ways.flatMap(({ faults }) => faults)],
+    faults: [
+      ...outages(member, SERVER, 'server'),
+      ...fullDisk(disk, { target: SERVER, mend: () => server.restart() }),
+      ...clockFaults(clock, CLOCK),
+      ...ways.flatMap(({ faults }) => faults),
+    ],
+    leftOut: [...(kind === 'mariadb' ? clockLeftOut(clock) : []), ...diskLeftOut(disk)],
     async heal() {
       for (const way of ways) way.heal()
       await member.heal()
@@ -54,6 +81,8 @@ async function startMysql(kind: MysqlKind, { clients, names }: SystemScene): Pro
     async stop() {
       await Promise.all(ways.map((way) => way.close()))
       await server.stop()
+      disk?.unmount()
+      clock?.remove()
     },
   }
 }

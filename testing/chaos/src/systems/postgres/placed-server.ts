@@ -1,4 +1,5 @@
 import { PostgresServer } from '@leasehold/testing/postgres-server'
+import type { ServerClock } from '@leasehold/testing/server-clock'
 import { SmallDisk } from '@leasehold/testing/small-disk'
 
 /** The name under which a primary knows its standby, whichever server that is. */
@@ -21,23 +22,28 @@ const MEGABYTES = 120
 export class PlacedServer {
   readonly server: PostgresServer
   readonly disk: SmallDisk | undefined
+  readonly #clock: ServerClock | undefined
 
-  private constructor(server: PostgresServer, disk: SmallDisk | undefined) {
+  private constructor(server: PostgresServer, disk: SmallDisk | undefined, clock: ServerClock | undefined) {
     this.server = server
     this.disk = disk
+    this.#clock = clock
   }
 
-  /** Confirms nothing before it has a standby. */
-  static primary(): Promise<PlacedServer> {
+  /** Confirms nothing before it has a standby. `clock`: that of its standby, too. */
+  static primary(clock: ServerClock | undefined): Promise<PlacedServer> {
     // A file of the log has one megabyte.
     const initdb = ['--wal-segsize=1']
-    return PlacedServer.#start((dir) => PostgresServer.start({ ...dir, settings: SETTINGS, initdb }))
+    return PlacedServer.#start((dir) => PostgresServer.start({ ...dir, settings: SETTINGS, initdb, clock }), clock)
   }
 
-  static async #start(start: (dir: { readonly dir?: string }) => Promise<PostgresServer>): Promise<PlacedServer> {
+  static async #start(
+    start: (dir: { readonly dir?: string }) => Promise<PostgresServer>,
+    clock: ServerClock | undefined,
+  ): Promise<PlacedServer> {
     const disk = SmallDisk.mount(MEGABYTES)
     try {
-      return new PlacedServer(await start(disk === undefined ? {} : { dir: disk.folder }), disk)
+      return new PlacedServer(await start(disk === undefined ? {} : { dir: disk.folder }), disk, clock)
     } catch (error) {
       disk?.unmount()
       throw error
@@ -46,7 +52,11 @@ export class PlacedServer {
 
   /** Resolves when this server has another one as its standby. */
   standby(): Promise<PlacedServer> {
-    return PlacedServer.#start((dir) => this.server.standby({ ...dir, settings: SETTINGS, name: STANDBY }))
+    const clock = this.#clock
+    return PlacedServer.#start(
+      (dir) => this.server.standby({ ...dir, settings: SETTINGS, name: STANDBY, clock }),
+      clock,
+    )
   }
 
   async stop(): Promise<void> {

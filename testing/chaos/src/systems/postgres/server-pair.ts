@@ -1,5 +1,7 @@
 import { eventually } from '@leasehold/testing'
 import type { PostgresServer } from '@leasehold/testing/postgres-server'
+import type { ServerClock } from '@leasehold/testing/server-clock'
+import { diskLeftOut, fullDisk } from '../../servers/full-disk.js'
 import type { SystemFault } from '../system.js'
 import { PlacedServer, STANDBY } from './placed-server.js'
 
@@ -24,6 +26,10 @@ export class ServerPair {
   #primary: PlacedServer
   #standby: PlacedServer
   #isStandbyWell = true
+  readonly #diskOfPrimary = {
+    fill: (): void => this.#primary.disk?.fill(),
+    free: (): void => this.#primary.disk?.free(),
+  }
   /** What is done to the standby, in turn: a promotion and a fault of the standby would disturb each other. */
   #turn: Promise<unknown> = Promise.resolve()
 
@@ -34,8 +40,8 @@ export class ServerPair {
   }
 
   /** `onPromoted` gets the port of each later primary. */
-  static async start(onPromoted: (port: number) => void): Promise<ServerPair> {
-    const primary = await PlacedServer.primary()
+  static async start(clock: ServerClock | undefined, onPromoted: (port: number) => void): Promise<ServerPair> {
+    const primary = await PlacedServer.primary(clock)
     try {
       const pair = new ServerPair(primary, await primary.standby(), onPromoted)
       await pair.heal()
@@ -52,8 +58,11 @@ export class ServerPair {
   }
 
   get faults(): readonly SystemFault[] {
-    const { disk } = this.#primary
-    return [...this.#primaryFaults(), ...(disk === undefined ? [] : [this.#fullDisk()]), ...this.#standbyFaults()]
+    return [...this.#primaryFaults(), ...this.#standbyFaults()]
+  }
+
+  get leftOut(): readonly string[] {
+    return diskLeftOut(this.#primary.disk)
   }
 
   /** Resolves when the standby has all. */
@@ -88,26 +97,17 @@ export class ServerPair {
         end: () => {},
       },
       { kind: 'promote', target, weight: 2, lasts: [0, 0], begin: () => this.#promote(), end: () => {} },
-    ]
-  }
-
-  /** The primary ends itself when its log needs space, and cannot start again until there is some. */
-  #fullDisk(): SystemFault {
-    return {
-      kind: 'fill-disk',
-      target: PRIMARY,
-      lasts: [500, 5_000],
-      begin: async () => {
-        this.#primary.disk?.fill()
+      ...fullDisk(this.#primary.disk === undefined ? undefined : this.#diskOfPrimary, {
+        target,
         // More than the files of the log have room for.
-        const message = `select pg_logical_emit_message(false, 'fill', repeat('x', 30000000))`
-        await this.#primary.server.query(message).catch(() => {})
-      },
-      end: async () => {
-        this.#primary.disk?.free()
-        await this.#primary.server.restart()
-      },
-    }
+        strain: async () => {
+          const message = `select pg_logical_emit_message(false, 'fill', repeat('x', 30000000))`
+          await this.#primary.server.query(message).catch(() => {})
+        },
+        // It ends itself when its log needs space, and cannot start again until there is some.
+        mend: restart,
+      }),
+    ]
   }
 
   #standbyFaults(): readonly SystemFault[] {

@@ -1,5 +1,7 @@
 import { migrate } from '@leasehold/postgres'
 import { whyNoPostgres } from '@leasehold/testing/postgres-binary'
+import { ServerClock } from '@leasehold/testing/server-clock'
+import { clockFaults, clockLeftOut } from '../../servers/clock-faults.js'
 import { ClientWay } from '../client-way.js'
 import type { RunningSystem, System, SystemScene } from '../system.js'
 import { poolTo } from './pool-to.js'
@@ -9,14 +11,17 @@ import type { PostgresClientSettings } from './settings.js'
 
 const timeouts = { ttl: 3_000, heartbeatInterval: 500, operationTimeout: 800 }
 
+const CLOCK = { target: 'clock of the servers', back: timeouts.ttl / 2, forward: 2 * timeouts.ttl }
+
 /**
  * A primary and its synchronous standby. Both are killed and frozen; the primary is ended in an orderly way, too, and ends the
  * connections of its clients. The standby is promoted after the primary was killed, and another one is made. The disk of the
  * primary is full for a while, where this process may mount a small one.
  *
- * An asynchronous standby is left out: it may lack a confirmed grant when it is promoted, which the package says. The clocks of
- * the servers are not shifted: leases expire by them, so that a step forward ends them early on the server, which is a
- * documented limit. The servers write without `fsync`: the machine does not crash, and a kill of the processes loses nothing
+ * Both have one clock, as on one machine. It is set back, and runs at a wrong rate. It is set forward only with `--with
+ * set-clock-forward`: leases then end early on the server, which is a documented limit.
+ *
+ * An asynchronous standby is left out: it may lack a confirmed grant when it is promoted, which the package says. The servers write without `fsync`: the machine does not crash, and a kill of the processes loses nothing
  * that they have written.
  */
 export const postgresSystem: System = {
@@ -32,7 +37,8 @@ export const postgresSystem: System = {
 
 async function start({ clients }: SystemScene): Promise<RunningSystem> {
   const ways: ClientWay[] = []
-  const pair = await ServerPair.start((port) => {
+  const clock = ServerClock.make('processes')
+  const pair = await ServerPair.start(clock, (port) => {
     for (const way of ways) way.retarget([port])
   })
   try {
@@ -47,7 +53,8 @@ async function start({ clients }: SystemScene): Promise<RunningSystem> {
       const [port = 0] = ways[client - 1]?.ports ?? []
       return { port, operationTimeout: timeouts.operationTimeout }
     },
-    faults: [...pair.faults, ...ways.flatMap(({ faults }) => faults)],
+    faults: [...pair.faults, ...clockFaults(clock, CLOCK), ...ways.flatMap(({ faults }) => faults)],
+    leftOut: [...clockLeftOut(clock), ...pair.leftOut],
     async heal() {
       for (const way of ways) way.heal()
       await pair.heal()
@@ -55,6 +62,7 @@ async function start({ clients }: SystemScene): Promise<RunningSystem> {
     async stop() {
       await Promise.all(ways.map((way) => way.close()))
       await pair.stop()
+      clock?.remove()
     },
   }
 }
