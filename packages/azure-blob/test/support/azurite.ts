@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { BlobServiceClient, type ContainerClient, type StoragePipelineOptions } from '@azure/storage-blob'
 import { freePort } from '@leasehold/testing/free-port'
+import type { ServerClock } from '@leasehold/testing/server-clock'
 
 const main = createRequire(import.meta.url).resolve('azurite/dist/src/blob/main.js')
 const keepConnections = new URL('./keep-connections.mjs', import.meta.url).href
@@ -16,6 +17,8 @@ export interface AzuriteOptions {
   readonly port?: number
   /** The files of a certificate and its key: it then speaks HTTPS, and takes tokens. */
   readonly tls?: { readonly cert: string; readonly key: string }
+  /** That of the machine unless given. */
+  readonly clock?: ServerClock | undefined
 }
 
 /** The real server, on a free port, in a process of its own. */
@@ -28,7 +31,7 @@ export class Azurite {
     this.port = port
   }
 
-  static async start({ folder, port, tls }: AzuriteOptions = {}): Promise<Azurite> {
+  static async start({ folder, port, tls, clock }: AzuriteOptions = {}): Promise<Azurite> {
     const used = port ?? (await freePort())
     const place = folder === undefined ? ['--inMemoryPersistence'] : ['--location', folder]
     const security = tls === undefined ? [] : ['--oauth', 'basic', '--cert', tls.cert, '--key', tls.key]
@@ -44,7 +47,9 @@ export class Azurite {
     ]
     const child = spawn(process.execPath, ['--import', keepConnections, main, ...place, ...options], {
       stdio: ['ignore', 'pipe', 'inherit'],
+      env: { ...process.env, ...clock?.environment },
     })
+    clock?.seenBy(child.pid ?? 0)
     let said = ''
     await new Promise<void>((resolve, reject) => {
       child.stdout.on('data', (text) => {
