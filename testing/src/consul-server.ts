@@ -9,6 +9,7 @@ import { text } from 'node:stream/consumers'
 import { certificate } from './certificate.js'
 import { eventually } from './eventually.js'
 import { freePorts } from './free-port.js'
+import type { PeerAddress } from './peer-address.js'
 import { ServerProcess } from './server-process.js'
 import { serverProgram } from './server-program.js'
 import { StoppableServer } from './stoppable-server.js'
@@ -28,6 +29,8 @@ export interface ConsulServerOptions {
   readonly isClient?: boolean
   /** It then serves HTTPS only, under a certificate for `127.0.0.1` and `localhost`: see `ca`. */
   readonly tls?: boolean
+  /** The address by which the other servers reach it, at the port at which it listens on 127.0.0.1; that one unless given. */
+  readonly advertised?: string | undefined
 }
 
 /** How often other ports are tried. */
@@ -75,12 +78,24 @@ export class ConsulServer extends StoppableServer {
     }
   }
 
-  /** The servers of a cluster of their own; resolves when they have a leader. */
-  static async cluster(size: number, options: ConsulServerOptions = {}): Promise<readonly ConsulServer[]> {
+  /**
+   * The servers of a cluster of their own; resolves when they have a leader. `peerAddress`: they reach each other directly unless
+   * given; it is made at the same port of {@link peerHost}.
+   */
+  static async cluster(
+    size: number,
+    options: ConsulServerOptions = {},
+    peerAddress?: PeerAddress,
+  ): Promise<readonly ConsulServer[]> {
     const servers: ConsulServer[] = []
+    const processes = (): readonly (number | undefined)[] => servers.map((server) => server.process?.pid)
     try {
       for (let place = 0; place < size; place += 1) {
-        servers.push(await ConsulServer.join(`server-${place}`, { ...options, servers: size }, servers))
+        const advertised = peerAddress === undefined ? {} : { advertised: peerHost(place) }
+        const joined = { ...options, servers: size, ...advertised }
+        const server = await ConsulServer.join(`server-${place}`, joined, servers)
+        servers.push(server)
+        await peerAddress?.(place, server.#place.ports.server, processes)
       }
       for (const server of servers) await server.ready()
       return servers
@@ -196,10 +211,14 @@ export class ConsulServer extends StoppableServer {
   }
 }
 
-async function prepare(
-  name: string,
-  { config, token, servers = 1, isClient = false, durable = servers > 1 || isClient, tls = false }: ConsulServerOptions,
-): Promise<Place> {
+/** An address of this machine for the server with this number, where the others look for it. */
+export function peerHost(server: number): string {
+  return `127.0.1.${server + 1}`
+}
+
+async function prepare(name: string, options: ConsulServerOptions): Promise<Place> {
+  const { config, token, servers = 1, isClient = false, tls = false, advertised } = options
+  const { durable = servers > 1 || isClient } = options
   const dir = mkdtempSync(join(tmpdir(), 'leasehold-consul-'))
   const ports = await freePorts('http', 'serf', 'server')
   const pems = tls ? await certificate() : undefined
@@ -233,6 +252,8 @@ async function prepare(
       server: ports.server,
     },
     ...secure,
+    // What the servers say about each other is not passed on by what is in front of them.
+    ...(advertised === undefined ? {} : { advertise_addr: advertised, serf_lan: '0.0.0.0' }),
     ...config,
   }
   const file = keep('consul.json', JSON.stringify(settings))

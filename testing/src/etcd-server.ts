@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { eventually } from './eventually.js'
 import { freePorts } from './free-port.js'
+import type { PeerAddress } from './peer-address.js'
 import { ServerProcess } from './server-process.js'
 import { serverProgram } from './server-program.js'
 import { StoppableServer } from './stoppable-server.js'
@@ -26,13 +27,18 @@ export interface EtcdServerOptions {
   readonly args?: readonly string[]
   /** `https` for a server that speaks TLS, which its `args` have to set up; `http` unless given. */
   readonly scheme?: 'http' | 'https'
+  /** Where the members keep their files, by their numbers; they are then left there. Folders of their own unless given. */
+  readonly dirs?: readonly string[]
 }
 
 interface Place {
   readonly name: string
   readonly port: number
   readonly peerPort: number
+  /** The port at which the other members reach it. */
+  readonly advertisedPort: number
   readonly dir: string
+  readonly isOwnDir: boolean
   /** The members and their peer URLs, as etcd writes them. */
   readonly cluster: string
   readonly state: 'new' | 'existing'
@@ -60,12 +66,22 @@ export class EtcdServer extends StoppableServer {
     return server
   }
 
-  /** The members of one cluster; resolves when they have a leader. */
-  static async cluster(size: number, options: EtcdServerOptions = {}): Promise<readonly EtcdServer[]> {
+  /** The members of one cluster; resolves when they have a leader. `peerAddress`: they reach each other directly unless given. */
+  static async cluster(
+    size: number,
+    options: EtcdServerOptions = {},
+    peerAddress?: PeerAddress,
+  ): Promise<readonly EtcdServer[]> {
+    const servers: EtcdServer[] = []
+    const processes = (): readonly (number | undefined)[] => servers.map((server) => server.process?.pid)
     const places: Omit<Place, 'cluster'>[] = []
-    for (let count = 0; count < size; count += 1) places.push(await freshPlace(`m${count}`, 'new', options))
-    const cluster = places.map(({ name, peerPort }) => `${name}=${peerUrl(peerPort)}`).join(',')
-    const servers = places.map((place) => new EtcdServer({ ...place, cluster }))
+    for (let count = 0; count < size; count += 1) {
+      const place = await freshPlace(`m${count}`, 'new', options, options.dirs?.[count])
+      const advertisedPort = (await peerAddress?.(count, place.peerPort, processes)) ?? place.peerPort
+      places.push({ ...place, advertisedPort })
+    }
+    const cluster = places.map(({ name, advertisedPort }) => `${name}=${peerUrl(advertisedPort)}`).join(',')
+    servers.push(...places.map((place) => new EtcdServer({ ...place, cluster })))
     try {
       await Promise.all(servers.map((server) => server.launch()))
       await Promise.all(servers.map((server) => server.ready()))
@@ -127,7 +143,8 @@ export class EtcdServer extends StoppableServer {
   /** Ends it, with its data. */
   async stop(): Promise<void> {
     await this.kill()
-    rmSync(this.#place.dir, { recursive: true, force: true })
+    const { dir, isOwnDir } = this.#place
+    if (isOwnDir) rmSync(dir, { recursive: true, force: true })
   }
 
   /** The output of `etcdctl`. Rejects with an error whose message has the output for errors. */
@@ -152,12 +169,11 @@ export class EtcdServer extends StoppableServer {
   /** Starts its process, again with its data, and does not wait for an answer: without a quorum there is none. */
   async launch(): Promise<void> {
     if (etcdProgram.path === undefined) throw new Error(etcdProgram.whyNot)
-    const { name, peerPort, dir, cluster, state, options } = this.#place
-    const peer = peerUrl(peerPort)
+    const { name, peerPort, advertisedPort, dir, cluster, state, options } = this.#place
     const args = [
       ...['--name', name, '--data-dir', join(dir, 'data'), '--log-level', 'warn', '--unsafe-no-fsync'],
       ...['--listen-client-urls', this.url, '--advertise-client-urls', this.url],
-      ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],
+      ...['--listen-peer-urls', peerUrl(peerPort), '--initial-advertise-peer-urls', peerUrl(advertisedPort)],
       ...['--initial-cluster', cluster, '--initial-cluster-state', state],
       ...(options.args ?? []),
     ]
@@ -180,9 +196,10 @@ export class EtcdServer extends StoppableServer {
   }
 }
 
-async function freshPlace(name: string, state: Place['state'], options: EtcdServerOptions) {
-  const dir = mkdtempSync(join(tmpdir(), 'leasehold-etcd-'))
-  return { name, ...(await freePorts('port', 'peerPort')), dir, state, options }
+async function freshPlace(name: string, state: Place['state'], options: EtcdServerOptions, given?: string) {
+  const dir = given ?? mkdtempSync(join(tmpdir(), 'leasehold-etcd-'))
+  const { port, peerPort } = await freePorts('port', 'peerPort')
+  return { name, port, peerPort, advertisedPort: peerPort, dir, isOwnDir: given === undefined, state, options }
 }
 
 function peerUrl(peerPort: number): string {

@@ -1,8 +1,17 @@
 import { EtcdServer, etcdProgram } from '@leasehold/testing/etcd-server'
+import { SmallDisk } from '@leasehold/testing/small-disk'
 import { runCluster } from '../../servers/cluster.js'
+import { cutLeader } from '../../servers/cut-leader.js'
+import { diskLeftOut, fullDisk } from '../../servers/full-disk.js'
 import { findMember, type Member, operatorFault } from '../../servers/member.js'
-import type { RunningSystem, System, SystemScene } from '../system.js'
+import { PeerNetwork } from '../../servers/peer-network.js'
+import type { RunningSystem, System, SystemFault, SystemScene } from '../system.js'
 import { call } from './gateway.js'
+
+const MEMBERS = 3
+
+/** Of the disk of a member, which takes 128 for its log at once. */
+const MEGABYTES = 256
 
 interface Status {
   readonly header: { readonly member_id: string; readonly revision: string }
@@ -11,10 +20,11 @@ interface Status {
 
 /**
  * Three members of etcd. Each is killed and frozen, also the leader, and also two at a time: then nobody is granted anything
- * until the quorum is back. The leadership is transferred, and the history is compacted.
+ * until the quorum is back. The leadership is transferred, and the history is compacted. The leader is cut off from the other
+ * members while clients still reach it. The disk of a member is full for a while, which ends it, where this process may mount a
+ * small one.
  *
- * The clocks of the members are left alone: programs in Go read them past the library by which `faketime` shifts clocks. The
- * leader is not cut off from the other members: all members know a member by the same address.
+ * The clocks of the members are left alone: programs in Go read them past the library by which `faketime` shifts clocks.
  */
 export const etcdSystem: System = {
   name: 'etcd',
@@ -28,16 +38,42 @@ export const etcdSystem: System = {
 }
 
 async function start({ clients }: SystemScene): Promise<RunningSystem> {
-  return await runCluster({
-    servers: await EtcdServer.cluster(3),
+  const network = new PeerNetwork()
+  const disks = Array.from({ length: MEMBERS }, () => SmallDisk.mount(MEGABYTES)).filter((disk) => disk !== undefined)
+  const dirs = disks.map(({ folder }) => folder)
+  const running = await runCluster({
+    servers: await EtcdServer.cluster(MEMBERS, { dirs }, network.address()),
     clients,
     isLeader,
     settings: (ports) => ({ endpoints: ports.map((port) => `http://127.0.0.1:${port}`) }),
     faults: (members, leader) => [
       operatorFault('promote', () => moveLeader(members)),
       operatorFault('compact', async () => compact(await leader())),
+      cutLeader(network.mesh, members, leader, 6_000),
+      ...disks.flatMap((disk, place) => fullDiskOf(disk, place, members)),
     ],
+    stop: async () => {
+      await network.close()
+      for (const disk of disks) disk.unmount()
+    },
   })
+  return {
+    ...running,
+    leftOut: diskLeftOut(disks[0]),
+    heal: async () => {
+      network.mesh.heal()
+      await running.heal()
+    },
+  }
+}
+
+/** A member ends itself when its log or its data need space, and cannot start again until there is some. */
+function fullDiskOf(disk: SmallDisk, place: number, members: readonly Member[]): readonly SystemFault[] {
+  const mend = async (): Promise<void> => {
+    await members[place]?.kill()
+    await members[place]?.revive()
+  }
+  return fullDisk(disk, { target: `server ${place + 1}`, weight: 0.5, mend })
 }
 
 function statusOf({ url }: EtcdServer): Promise<Status> {

@@ -18,7 +18,7 @@ const SERVER = 'server 1'
 const CLOCK = { target: 'clock of server 1', back: timeouts.ttl / 2, forward: 2 * timeouts.ttl }
 
 /** Of the disk: the data of a new MySQL has a hundred. */
-const MEGABYTES = 256
+const MEGABYTES = 512
 
 /** The server needs room for the binary log with each transaction. */
 const SETTINGS = { 'innodb-flush-log-at-trx-commit': 1, 'log-bin': 'binlog', 'sync-binlog': 1, 'server-id': 1 }

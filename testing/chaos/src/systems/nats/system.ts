@@ -3,9 +3,10 @@ import { NatsServer, natsProgram } from '@leasehold/testing/nats-server'
 import { Kvm } from '@nats-io/kv'
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { runCluster } from '../../servers/cluster.js'
-import { type Member, operatorFault } from '../../servers/member.js'
+import { cutLeader } from '../../servers/cut-leader.js'
+import { operatorFault } from '../../servers/member.js'
 import { Mesh } from '../../servers/mesh.js'
-import type { RunningSystem, System, SystemFault, SystemScene } from '../system.js'
+import type { RunningSystem, System, SystemScene } from '../system.js'
 import { type NatsClientSettings, REGISTERS } from './settings.js'
 
 const LEASES = 'leasehold'
@@ -54,7 +55,7 @@ async function start({ clients }: SystemScene): Promise<RunningSystem> {
       operatorFault('promote', async () => {
         await Promise.all([LEASES, REGISTERS].map((bucket) => stepDown(operator, bucket)))
       }),
-      cutLeader(mesh, members, leader),
+      cutLeader(mesh, members, leader, 15_000),
     ],
     ready: () => eventually('all buckets have a leader', () => haveLeaders(operator)),
     stop: async () => {
@@ -89,23 +90,4 @@ async function haveLeaders(operator: NatsConnection): Promise<boolean> {
     if (leader === '' || !replicas.every(({ current }) => current)) return false
   }
   return true
-}
-
-/** The leader of the leases is cut off from the other servers, and does not know for some seconds that it leads no more. */
-function cutLeader(
-  mesh: Mesh,
-  members: readonly Member<NatsServer>[],
-  leader: () => Promise<Member<NatsServer> | undefined>,
-): SystemFault {
-  return {
-    kind: 'cut-leader',
-    target: 'servers',
-    weight: 2,
-    lasts: [500, 15_000],
-    begin: async () => {
-      const cut = await leader()
-      if (cut !== undefined) mesh.isolate(members.indexOf(cut))
-    },
-    end: () => mesh.heal(),
-  }
 }

@@ -13,7 +13,7 @@ const timeouts = { ttl: 2_000, heartbeatInterval: 400, operationTimeout: 600 }
 const CLOCK = { target: 'clock of server 1', back: timeouts.ttl / 2, forward: 2 * timeouts.ttl }
 
 /** Of the disk. */
-const MEGABYTES = 32
+const MEGABYTES = 64
 
 /**
  * One server that writes every change to disk before it answers. It is killed, frozen and restarted; its disk is full for a
@@ -37,7 +37,8 @@ export const redisSystem: System = {
 async function startRedis({ folder, clients }: SystemScene): Promise<RunningSystem> {
   const disk = SmallDisk.mount(MEGABYTES)
   const clock = ServerClock.make('threads')
-  const args = ['--appendonly', 'yes', '--appendfsync', 'always']
+  // Written anew before it fills the disk.
+  const args = ['--appendonly', 'yes', '--appendfsync', 'always', '--auto-aof-rewrite-min-size', '8mb']
   const server = await RedisServer.start({ dir: disk?.folder ?? folder, args, clock })
   const ways = await Promise.all(Array.from({ length: clients }, (_, place) => ClientWay.to([server.port], place + 1)))
   return {
