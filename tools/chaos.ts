@@ -1,16 +1,18 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import {
   type ChaosOptions,
   checkRun,
+  type FailedRun,
+  failedRunFolder,
   keepFailedRun,
   type PlannedFault,
   reportOf,
   rivals,
   runChaos,
   type System,
-  shrink,
+  smallestRun,
   systems,
 } from '@leasehold/chaos'
 import { inTurn } from '@leasehold/testing'
@@ -91,9 +93,10 @@ async function outcomeOf(system: System, { isLast }: { readonly isLast: boolean 
     console.log(`${report}\n`)
     if (verdict.faults.length === 0) return 'passed'
     mayBeSlowness = verdict.mayBeSlowness
-    const folder = keepFailedRun(system.name, chaos.seed, run, verdict, report)
+    const folder = failedRunFolder(system.name, chaos.seed)
+    keepFailedRun(folder, run, verdict, report)
     console.log(`history, drawing and faults: ${folder}\n`)
-    if (values.shrink && (isLast || !mayBeSlowness)) await printSmallest(system, run.schedule, folder)
+    if (values.shrink && (isLast || !mayBeSlowness)) await printSmallest(system, { run, verdict }, folder)
   } catch (error) {
     console.log(`${system.name}: the run did not work`)
     console.log(error)
@@ -103,18 +106,33 @@ async function outcomeOf(system: System, { isLast }: { readonly isLast: boolean 
   return 'failed'
 }
 
-async function printSmallest(system: System, schedule: readonly PlannedFault[], folder: string): Promise<void> {
-  const end = Date.now() + positive('shrink-minutes') * 60_000
-  const smallest = await shrink(schedule, {
-    fails: async (faults) => checkRun(system, await runChaos(system, { ...chaos, schedule: faults })).faults.length > 0,
+async function printSmallest(system: System, failed: FailedRun, folder: string): Promise<void> {
+  const begun = Date.now()
+  const minutes = (): string => ((Date.now() - begun) / 60_000).toFixed(1)
+  let runs = 0
+  const { run, verdict } = await smallestRun(system, chaos, failed, {
     tries: TRIES,
-    goesOn: () => Date.now() + chaos.duration < end,
+    limit: positive('shrink-minutes') * 60_000,
+    onRun: ({ faults, isFailed }) => {
+      runs += 1
+      console.log(`  ${minutes()} minutes: a run with ${faults} faults ${isFailed ? 'failed, too' : 'was good'}`)
+    },
   })
-  const file = join(folder, 'smallest.json')
-  writeFileSync(file, JSON.stringify(smallest, undefined, 2))
-  const lines = smallest.map(({ kind, target, at, lasts }) => `  at ${at} ms: ${kind} of ${target} for ${lasts} ms`)
-  console.log(`${system.name}: ${smallest.length} of ${schedule.length} faults are enough:\n${lines.join('\n')}`)
-  console.log(`npm run chaos -- ${system.name} --seed ${chaos.seed} --minutes ${values.minutes} --faults ${file}\n`)
+  const { schedule } = run
+  const total = failed.run.schedule.length
+  console.log(
+    `${system.name}: ${schedule.length} of ${total} faults are enough, after ${runs} runs in ${minutes()} minutes`,
+  )
+  for (const { kind, target, at, lasts, amount } of schedule) {
+    const size = amount === undefined ? '' : `, by ${amount}`
+    console.log(`  at ${at} ms: ${kind} of ${target} for ${lasts} ms${size}`)
+  }
+  const report = reportOf(run, verdict)
+  console.log(report)
+  const smallest = join(folder, 'smallest')
+  keepFailedRun(smallest, run, verdict, report)
+  const faults = join(smallest, 'faults.json')
+  console.log(`npm run chaos -- ${system.name} --seed ${chaos.seed} --minutes ${values.minutes} --faults ${faults}\n`)
 }
 
 function systemOf(name: string): System {

@@ -9,15 +9,18 @@ import type { ChaosRun } from './run-chaos.js'
 /** How many violations are drawn: the first ones, which the others may follow from. */
 const DRAWN = 5
 
-/** Keeps what was recorded in a run that failed, in a folder for its store and seed; returns the folder. */
+/** Where a failed run of this store and seed is kept. */
+export function failedRunFolder(system: string, seed: number): string {
+  return join(tmpdir(), `chaos-${system}-${seed}`)
+}
+
+/** Keeps what was recorded in a run that failed, in this folder. */
 export function keepFailedRun(
-  system: string,
-  seed: number,
+  folder: string,
   { history, schedule }: ChaosRun,
   { violations }: Verdict,
   report: string,
-): string {
-  const folder = join(tmpdir(), `chaos-${system}-${seed}`)
+): void {
   mkdirSync(folder, { recursive: true })
   const text = (value: unknown): string =>
     JSON.stringify(value, (_, field: unknown) => (typeof field === 'bigint' ? String(field) : field), 2)
@@ -29,5 +32,4 @@ export function keepFailedRun(
     writeFileSync(`${file}.txt`, `${drawTable(history, violation)}\n`)
     writeFileSync(`${file}.svg`, drawSvg(history, violation))
   }
-  return folder
 }

@@ -73,6 +73,11 @@ function clientText(system: System): string {
   return `import { runClient } from '${runner}'\nimport connect from '${connect}'\nawait runClient(connect)\n`
 }
 
+/** How long a run goes on after the last fault, in milliseconds. */
+export function calmEndOf({ longestRecovery, timeouts }: System, duration: number): number {
+  return Math.min(longestRecovery + 2 * timeouts.ttl, duration / 2)
+}
+
 /** The faults of a run, drawn unless they are given. */
 function scheduleFor(system: System, running: RunningSystem, options: ChaosOptions): readonly PlannedFault[] {
   if (options.schedule !== undefined) return options.schedule
@@ -81,7 +86,7 @@ function scheduleFor(system: System, running: RunningSystem, options: ChaosOptio
     const size = most === undefined ? {} : { most }
     return { kind, target, lasts, ...size, weight: options.with.includes(kind) ? Math.max(weight, 1) : weight }
   })
-  const calmEnd = Math.min(system.longestRecovery + 2 * ttl, options.duration / 2)
+  const calmEnd = calmEndOf(system, options.duration)
   const choices = [...clientFaults(options.clients, ttl), ...own]
   return drawSchedule(options.seed, { duration: options.duration, calmEnd, choices })
 }
