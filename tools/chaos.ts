@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import {
   type ChaosOptions,
   checkRun,
   type FailedRun,
-  failedRunFolder,
   keepFailedRun,
   type PlannedFault,
   reportOf,
@@ -14,6 +14,7 @@ import {
   type System,
   smallestRun,
   systems,
+  useScratchFolder,
 } from '@leasehold/chaos'
 import { inTurn } from '@leasehold/testing'
 
@@ -55,6 +56,9 @@ const chaos: ChaosOptions = {
 const chosen = positionals.flatMap((name) => (name === 'all' ? inTurn(systems, 'CHAOS_TURN') : [systemOf(name)]))
 if (chosen.length === 0) misused(`name at least one store, or all: ${names()}`)
 
+/** Where failed runs are kept. */
+const temporary = tmpdir()
+useScratchFolder()
 // The client processes end with this one.
 process.once('SIGINT', () => process.exit(130))
 process.once('SIGTERM', () => process.exit(143))
@@ -93,7 +97,7 @@ async function outcomeOf(system: System, { isLast }: { readonly isLast: boolean 
     console.log(`${report}\n`)
     if (verdict.faults.length === 0) return 'passed'
     mayBeSlowness = verdict.mayBeSlowness
-    const folder = failedRunFolder(system.name, chaos.seed)
+    const folder = join(temporary, `chaos-${system.name}-${chaos.seed}`)
     keepFailedRun(folder, run, verdict, report)
     console.log(`history, drawing and faults: ${folder}\n`)
     if (values.shrink && (isLast || !mayBeSlowness)) await printSmallest(system, { run, verdict }, folder)

@@ -23,9 +23,10 @@ export type { PlannedFault } from './nemesis/planned-fault.js'
 export { rivals } from './rivals/rivals.js'
 export type { ChaosOptions } from './run/chaos-options.js'
 export { checkRun } from './run/check-run.js'
-export { failedRunFolder, keepFailedRun } from './run/failed-run.js'
+export { keepFailedRun } from './run/failed-run.js'
 export { reportOf } from './run/report.js'
 export { runChaos } from './run/run-chaos.js'
+export { useScratchFolder } from './run/scratch-folder.js'
 export { type FailedRun, smallestRun } from './run/smallest-run.js'
 export type {
   Connect,

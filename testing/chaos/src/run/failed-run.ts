@@ -1,5 +1,4 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { drawSvg } from '../timeline/draw-svg.js'
 import { drawTable } from '../timeline/draw-table.js'
@@ -8,11 +7,6 @@ import type { ChaosRun } from './run-chaos.js'
 
 /** How many violations are drawn: the first ones, which the others may follow from. */
 const DRAWN = 5
-
-/** Where a failed run of this store and seed is kept. */
-export function failedRunFolder(system: string, seed: number): string {
-  return join(tmpdir(), `chaos-${system}-${seed}`)
-}
 
 /** Keeps what was recorded in a run that failed, in this folder. */
 export function keepFailedRun(

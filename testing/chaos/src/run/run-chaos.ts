@@ -47,14 +47,15 @@ export async function runChaos(system: System, options: ChaosOptions): Promise<C
   const [records, servers] = [join(folder, 'records'), join(folder, 'servers')]
   mkdirSync(records)
   mkdirSync(servers)
-  const program = await buildText(`chaos-${system.name}-${options.seed}`, clientText(system))
+  let program = ''
   const remove = (): void => {
-    rmSync(program, { force: true })
+    if (program !== '') rmSync(program, { force: true })
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
   }
   // An interrupted run leaves nothing behind either.
   process.once('exit', remove)
   try {
+    program = await buildText(`chaos-${system.name}-${options.seed}`, clientText(system))
     const running = await system.start({ folder: servers, clients: options.clients, names: NAMES })
     try {
       return await withServers(system, running, options, { program, records })

@@ -1,9 +1,10 @@
-import { readdirSync, rmSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { describeRedis } from '@leasehold/testing/describe-redis'
-import { expect, it, onTestFinished } from 'vitest'
+import { temporaryFolder } from '@leasehold/testing/temporary-folder'
+import { expect, it } from 'vitest'
 import type { PlannedFault } from '../../src/nemesis/planned-fault.js'
 import { checkRun } from '../../src/run/check-run.js'
-import { failedRunFolder, keepFailedRun } from '../../src/run/failed-run.js'
+import { keepFailedRun } from '../../src/run/failed-run.js'
 import { reportOf } from '../../src/run/report.js'
 import { runChaos } from '../../src/run/run-chaos.js'
 import { redisSystem } from '../../src/systems/redis/system.js'
@@ -24,9 +25,8 @@ describeRedis('a run of chaos', () => {
     const run = await runChaos(broken, options)
     const verdict = checkRun(broken, run)
     expect(verdict.violations.map(({ check }) => check)).toContain('exclusion')
-    const folder = failedRunFolder(broken.name, options.seed)
+    const folder = temporaryFolder()
     keepFailedRun(folder, run, verdict, reportOf(run, verdict))
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
     const files = readdirSync(folder)
     expect(files).toContain('history.json')
     expect(files.some((file) => file.endsWith('.svg'))).toBe(true)
