@@ -14,7 +14,14 @@ const twice = new HistoryOf()
 const refused = new HistoryOf().call(0, 60_000, { call: 'acquire', outcome: 'refused' })
 
 function verdictOf(run: Partial<ChaosRun>) {
-  return checkRun(localSystem, { history: good.until(100), schedule: [], crashes: [], failures: [], ...run })
+  return checkRun(localSystem, {
+    history: good.until(100),
+    schedule: [],
+    crashes: [],
+    failures: [],
+    leftOut: [],
+    ...run,
+  })
 }
 
 describe('what is wrong with a run', () => {
