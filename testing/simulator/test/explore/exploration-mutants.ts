@@ -81,6 +81,32 @@ export const found: Readonly<Record<string, Hunt>> = {
     simulated: 55,
   },
   'of two lost requests, validity counts from the later': { bounds: one, rule: outlives, steps: 10 },
+  'an attempt that is given up leaves its call running': { bounds: one, rule: ['two-in-flight'], steps: 2 },
+  'a stale answer to a claim is taken for the answer to the next': {
+    bounds: { ...one, lateAnswers: true, duplicates: false },
+    rule: ['two-in-flight'],
+    steps: 4,
+  },
+  'any record that is read back is our grant': { bounds: one, rule: outlives, steps: 10 },
+  'a grant whose answer came too late is held': { bounds: one, rule: ['granted-but-not-held'], steps: 5 },
+  'a claim has no time limit': { bounds: one, rule: ['runaway'], steps: 3 },
+  'a claim that ran into its time limit is not ended': { bounds: one, rule: ['two-in-flight'], steps: 3 },
+  'the time limit of a heartbeat has no timer': { bounds: one, rule: ['runaway'], steps: 6 },
+  'a waiting claim has no timer': { bounds: one, rule: ['stuck-call'], steps: 3 },
+  'a loss does not end the heartbeat under way': { bounds: one, rule: ['two-in-flight'], steps: 7 },
+  'a release does not end the heartbeat under way': { bounds: one, rule: ['two-in-flight'], steps: 6 },
+  'a held name is granted (memory)': { bounds: one, rule: outlives, steps: 6 },
+  'a renewal does not move the end of the lock (memory)': { bounds: one, rule: outlives, steps: 9 },
+  'the name is locked for longer than the grant': { bounds: one, rule: ['fencing-token'], steps: 6 },
+  'a held name is granted (compare and set)': { bounds: twoObserved, rule: outlives, steps: 9 },
+  'the time of an absence counts as seen unchanged': { bounds: twoObserved, rule: outlives, steps: 16 },
+  'a release has no time limit': { bounds: one, rule: ['stuck-call'], steps: 4 },
+  'a release that is given up does not end its call': { bounds: one, rule: ['two-in-flight'], steps: 6 },
+  'a stale answer ends a release': {
+    bounds: { ...one, lateAnswers: true, duplicates: false },
+    rule: ['two-in-flight'],
+    steps: 7,
+  },
 }
 
 /** The sources in which bugs are within the reach of the exploration: the transition function and the decisions of stores. */
@@ -97,13 +123,43 @@ const history = 'what a record says of its past is not explored'
 const handOff = 'hand-offs are not explored'
 const breaks = 'breaks are not explored'
 const pace = 'no timer of an exploration has to run in time, and a loss without need breaks no rule of it'
+const places = 'the states leave out places that have ended, for without that they have no bound'
+const often = 'no rule of an exploration says how often a store is asked'
+const again = 'each run of its timer counts a failure more, and the exploration only sees a timer that does nothing'
 const forgets = 'the register of an exploration loses no entry'
 
 /** The deliberate bugs of the simulator in these sources that the exploration does not find, and why. */
 export const outOfReach: Readonly<Record<string, string>> = {
   'tokens start again at 1 after a deletion (compare and set)': forgets,
   "the store's time is not in the next token (compare and set)": forgets,
-  'a lost waiter blocks the queue': 'the states leave out places that have ended, for without that they have no bound',
+  'a lost waiter blocks the queue': places,
+  'places of waiters that are gone stay': places,
+  'a waiter that gives up keeps its place in the queue': places,
+  'a claim is repeated although its call is under way': 'the store of an exploration gives no signal of a turn',
+  'a failed claim is asked for again at once': often,
+  'a waiter asks a failed store without a pause': often,
+  'a failed heartbeat is repeated without a pause': often,
+  'a failed heartbeat is repeated at once': often,
+  'a failed release is repeated at once': often,
+  'a failed claim does not end its call': again,
+  'a failed heartbeat does not end its call': again,
+  'a waiter does not ask at the expiry': pace,
+  'a timer for the end of the validity is not set': pace,
+  'renew by hand sends a second heartbeat': 'nobody renews by hand in an exploration',
+  'the loss of a suspended holder is called expired': 'no machine of an exploration is suspended',
+  'a hand-off of a lease that is not ours is carried out (memory)': handOff,
+  'a hand-off keeps the token (memory)': handOff,
+  'a repeated claim gets another token (memory)':
+    'an exploration knows a grant by its id, whatever token an answer bears',
+  'a break locks an expired name (memory)': breaks,
+  'a break locks for ever (memory)': breaks,
+  'a broken lease is free at once (compare and set)': breaks,
+  'a break never ends (compare and set)': breaks,
+  'a lock has no margin (compare and set)':
+    'the time of an exploration passes in units, and the margin is a part of one',
+  'a record counts as unchanged since the last look': 'the model does not keep when a client looked last',
+  'a record is never seen unchanged': 'that nobody is ever granted the name again is found with --progress only',
+  'a name deleted meanwhile starts at a smaller token': 'the model of an exploration deletes the record by itself',
   'a lost response is treated as not granted, and left in the store':
     'an exploration that cleans up does so at any time or never, so that never to clean up is no bug',
   'a heartbeat has no time limit of its own': pace,
@@ -161,8 +217,8 @@ export const further: readonly { readonly name: string; readonly edits: readonly
     edits: [
       {
         file: 'engine/from-releasing.ts',
-        find: "[...effects, { type: 'released', result: { ended: 'unknown', error } }]",
-        replace: 'effects',
+        find: ", { type: 'released', result: { ended: 'unknown', error } }]",
+        replace: ']',
       },
     ],
     hunt: { bounds: one, rule: ['stuck-call'], steps: 6 },
