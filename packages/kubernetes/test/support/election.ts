@@ -1,50 +1,59 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { createInterface } from 'node:readline'
-import { systemClock } from '@leasehold/core'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { buildProgram } from '@leasehold/testing/build-program'
 import type { LayoutName } from '../../src/kubernetes-options.js'
+import { ElectorProcess } from './elector-process.js'
+import { writeServiceAccount } from './service-account.js'
 
-/** The settings of an election, in milliseconds. */
-export const ELECTION = { heartbeatTimeout: 7_000, heartbeatInterval: 1_500, operationTimeout: 2_000 }
-
-const FILE = new URL('./elector.ts', import.meta.url).pathname
-
-interface Told {
-  readonly event: 'waiting' | 'granted' | 'lost'
-  readonly at: number
-  readonly token?: string
+/** Where electors meet. */
+export interface ElectionPlace {
+  readonly port: number
+  readonly ca?: string
+  readonly layout: LayoutName
+  /** The name of the lease. */
+  readonly name: string
+  /** Of the leases, in milliseconds. */
+  readonly times: {
+    readonly heartbeatTimeout: number
+    readonly heartbeatInterval: number
+    readonly operationTimeout: number
+  }
 }
 
-/** A process of its own that waits for the lease, and holds it until it is ended. */
-export class Elector {
-  readonly told: Told[] = []
-  readonly #process: ChildProcess
-  readonly #exited: Promise<unknown>
-  #wake: (() => void)[] = []
+/** The argument of an elector, in JSON. */
+export interface ElectorTask extends Pick<ElectionPlace, 'layout' | 'name' | 'times'> {
+  readonly serviceAccountFolder: string
+  readonly owner: string
+}
 
-  constructor(kubeconfigFile: string, layout: LayoutName, owner: string) {
-    const args = ['--import', 'tsx', '--conditions', '@leasehold/source', FILE, kubeconfigFile, layout, owner]
-    const child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] })
-    this.#process = child
-    this.#exited = new Promise((resolve) => child.once('exit', resolve))
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      this.told.push({ ...JSON.parse(line), at: systemClock.now() })
-      for (const wake of this.#wake.splice(0)) wake()
+/** Starts electors of this package, each in a process of its own, as in pods. */
+export class Election {
+  readonly #place: ElectionPlace
+  readonly #folder: string
+  readonly #program: string
+
+  private constructor(place: ElectionPlace, folder: string, program: string) {
+    this.#place = place
+    this.#folder = folder
+    this.#program = program
+  }
+
+  /** `folder`: for the service account of each. */
+  static async at(place: ElectionPlace, folder: string): Promise<Election> {
+    return new Election(place, folder, await buildProgram('packages/kubernetes/test/support/elector.ts'))
+  }
+
+  async start(owner: string, token = 'admin'): Promise<ElectorProcess> {
+    const { port, ca, layout, name, times } = this.#place
+    const serviceAccountFolder = join(this.#folder, owner)
+    mkdirSync(serviceAccountFolder)
+    await writeServiceAccount(serviceAccountFolder, token, { ca })
+    const task: ElectorTask = { serviceAccountFolder, layout, name, times, owner }
+    return new ElectorProcess(process.execPath, [this.#program, JSON.stringify(task)], {
+      KUBERNETES_SERVICE_HOST: '127.0.0.1',
+      KUBERNETES_SERVICE_PORT: String(port),
+      // What Leasehold warns of is meant to happen here.
+      NODE_NO_WARNINGS: '1',
     })
-  }
-
-  async tells(event: Told['event']): Promise<Told> {
-    for (;;) {
-      const told = this.told.find((line) => line.event === event)
-      if (told !== undefined) return told
-      await new Promise<void>((resolve) => this.#wake.push(resolve))
-    }
-  }
-
-  /** Resolves, when the process is gone, with the instant at which the signal was sent. */
-  async end(signal: 'SIGKILL' | 'SIGTERM'): Promise<number> {
-    const at = systemClock.now()
-    this.#process.kill(signal)
-    await this.#exited
-    return at
   }
 }

@@ -6,10 +6,14 @@ import { clientGo } from './client-go.js'
 
 const LEASES = '/apis/coordination.k8s.io/v1/namespaces/default/leases'
 
-/** Which transitions a late release writes: those that it has just read, as client-go since 1.28; before, its own. */
+/** Which transitions a late release writes: those that it has just read, as client-go does; or those that it remembers. */
 export type ReleasedTransitions = 'read' | 'remembered'
 
-/** An elector that writes a Lease as client-go's `LeaderElector` does, over HTTP, step by step as the test says. */
+/**
+ * An elector that writes a Lease as client-go's `LeaderElector` does, over HTTP, step by step as the test says. It imitates the
+ * versions that read the Lease before they release it: https://github.com/kubernetes/kubernetes/pull/132849. Releases of earlier
+ * versions, such as 0.20.2, replace the version that they saw last, so that a late one is a conflict.
+ */
 export class GoElector {
   readonly #client: ApiClient
   readonly #name: string
@@ -40,8 +44,8 @@ export class GoElector {
   }
 
   /**
-   * `release()` of leaderelection.go: reads the object again, for its resourceVersion; returns unless the *remembered*
-   * record says that it is the leader; writes an empty holder over whatever it has read.
+   * `release()` of leaderelection.go since that change: reads the object again, for its resourceVersion; returns unless the
+   * *remembered* record says that it is the leader; writes an empty holder over whatever it has read.
    */
   async release(transitions: ReleasedTransitions = 'read'): Promise<void> {
     const object = await this.#get()
