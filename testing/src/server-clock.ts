@@ -60,6 +60,8 @@ export class ServerClock {
       LD_PRELOAD: `${join(folder, library)}:libc.so.6`,
       FAKETIME_TIMESTAMP_FILE: this.#file,
       FAKETIME_DONT_FAKE_MONOTONIC: '1',
+      // Otherwise, threads that wait for a monotonic time wake up early, again and again.
+      FAKETIME_FORCE_MONOTONIC_FIX: '0',
       ...settings,
     }
     this.#write()

@@ -62,17 +62,19 @@ describeUnless(whyNoServerClock ?? whyNoPostgres, 'the clock of PostgreSQL', () 
   })
 })
 
-describeUnless(whyNoServerClock ?? mysqlPrograms.mariadb.whyNot, 'the clock of MariaDB', () => {
-  it('is set while it runs', async () => {
-    const clock = clockOf('threads')
-    const server = await MysqlServer.start('mariadb', { clock })
-    stops.push(() => server.stop())
-    await expectToFollow(clock, async () => {
-      const [row] = await server.query("select timestampdiff(second, '1970-01-01', utc_timestamp(6)) as time")
-      return Number(row?.time) * 1_000
+for (const kind of ['mysql', 'mariadb'] as const) {
+  describeUnless(whyNoServerClock ?? mysqlPrograms[kind].whyNot, `the clock of ${kind}`, () => {
+    it('is set while it runs', async () => {
+      const clock = clockOf('threads')
+      const server = await MysqlServer.start(kind, { clock })
+      stops.push(() => server.stop())
+      await expectToFollow(clock, async () => {
+        const [row] = await server.query("select timestampdiff(second, '1970-01-01', utc_timestamp(6)) as time")
+        return Number(row?.time) * 1_000
+      })
     })
   })
-})
+}
 
 describeUnless(whyNoServerClock ?? motoProgram.whyNot, 'the clock of moto', () => {
   it('is set while it runs', async () => {

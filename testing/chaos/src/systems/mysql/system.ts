@@ -28,9 +28,8 @@ const SETTINGS = { 'innodb-flush-log-at-trx-commit': 1, 'log-bin': 'binlog', 'sy
  * again. Its disk is full for a while, where this process may mount a small one: it waits for room then, and is started again.
  * There is no replica: replication is asynchronous by default, so that a promotion may lose a grant, which the package says.
  *
- * The clock of MariaDB is set back, and runs at a wrong rate. It is set forward only with `--with set-clock-forward`: leases then
- * end early on the server, which is a documented limit. The clock of MySQL 9 is left alone: with libfaketime 0.9.10, which
- * starves waiting threads, a start takes half a minute. Both run the same statements.
+ * Its clock is set back, and runs at a wrong rate. It is set forward only with `--with set-clock-forward`: leases then end early
+ * on the server, which is a documented limit.
  */
 function systemOf(kind: MysqlKind, title: string): System {
   return {
@@ -50,7 +49,7 @@ export const mariadbSystem = systemOf('mariadb', 'MariaDB')
 
 async function startMysql(kind: MysqlKind, { clients, names }: SystemScene): Promise<RunningSystem> {
   const disk = SmallDisk.mount(MEGABYTES)
-  const clock = kind === 'mariadb' ? ServerClock.make('threads') : undefined
+  const clock = ServerClock.make('threads')
   const server = await MysqlServer.start(kind, { settings: SETTINGS, dir: disk?.folder, clock })
   await prepare(server, names)
   const member = new Member({
@@ -72,7 +71,7 @@ async function startMysql(kind: MysqlKind, { clients, names }: SystemScene): Pro
       ...clockFaults(clock, CLOCK),
       ...ways.flatMap(({ faults }) => faults),
     ],
-    leftOut: [...(kind === 'mariadb' ? clockLeftOut(clock) : []), ...diskLeftOut(disk)],
+    leftOut: [...clockLeftOut(clock), ...diskLeftOut(disk)],
     async heal() {
       for (const way of ways) way.heal()
       await member.heal()
