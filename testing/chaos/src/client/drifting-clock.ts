@@ -1,17 +1,18 @@
 import { type Clock, systemClock } from '@leasehold/core'
 import { machineTime } from '../record/machine-time.js'
+import type { WallClock } from './wall-clock.js'
 
-/** A clock of its own rate, with its own origin and a wall clock that is wrong, and is set back and forth. */
+/** A clock of its own rate, with its own origin and a wall clock that is wrong. */
 export class DriftingClock implements Clock {
   readonly #rate: number
   readonly #origin: number
   readonly #base = machineTime()
-  #wallLead: number
+  readonly #wall: WallClock
 
-  constructor(options: { readonly rate: number; readonly origin: number; readonly wallLead: number }) {
+  constructor(options: { readonly rate: number; readonly origin: number; readonly wall: WallClock }) {
     this.#rate = options.rate
     this.#origin = options.origin
-    this.#wallLead = options.wallLead
+    this.#wall = options.wall
   }
 
   now(): number {
@@ -23,11 +24,7 @@ export class DriftingClock implements Clock {
   }
 
   wall(): number {
-    return (systemClock.wall?.() ?? 0) + this.#wallLead
-  }
-
-  stepWall(by: number): void {
-    this.#wallLead += by
+    return this.#wall.now()
   }
 
   /** The instant of the machine at which this clock shows this. */

@@ -9,6 +9,7 @@ import { Contender } from './contender.js'
 import { DriftingClock } from './drifting-clock.js'
 import { RecordedLease } from './recorded-lease.js'
 import { RegisterWriter } from './register-writer.js'
+import { WallClock } from './wall-clock.js'
 
 const MOST_ORIGIN = 1e9
 
@@ -17,16 +18,19 @@ export async function runClient(connect: Connect): Promise<void> {
   const settings = JSON.parse(process.argv[2] ?? '') as ClientSettings
   const { client, life, names, system, until, rate, wallLead } = settings
   const random = new Random(settings.seed).fork(client * 1_000 + life)
-  const clock = new DriftingClock({ rate, origin: random.between(0, MOST_ORIGIN), wallLead })
+  const wall = new WallClock(wallLead)
+  const clock = new DriftingClock({ rate, origin: random.between(0, MOST_ORIGIN), wall })
   const recorder = new Recorder(settings.record, { client, life })
   const contenders = new Map<string, Contender>()
   process.on('message', (message: ClientMessage) => {
-    if (message.type === 'step-wall-clock') clock.stepWall(message.by)
+    if (message.type === 'step-wall-clock') wall.step(message.by)
     else contenders.get(message.handOff.name)?.adopt(message.handOff)
   })
   // Without the runner, nobody would end this process.
   process.on('disconnect', () => process.exit(1))
   const connection = await connect(system as never, names, clock)
+  // Other libraries say for themselves which clock they read.
+  if ('store' in connection) wall.replaceDate()
   for (const [place, name] of names.entries()) {
     contenders.set(
       name,
