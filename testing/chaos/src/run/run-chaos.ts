@@ -24,7 +24,7 @@ export interface ChaosRun {
   readonly schedule: readonly PlannedFault[]
   /** Client processes that ended by themselves. */
   readonly crashes: readonly string[]
-  /** Faults that could not be carried out. */
+  /** Faults that could not be carried out, and servers that did not come back. */
   readonly failures: readonly string[]
   /** Faults that this machine does not allow. */
   readonly leftOut: readonly string[]
@@ -111,10 +111,15 @@ async function withServers(
   const onExit = (): void => clients.forEach((client) => void client.kill())
   process.once('exit', onExit)
   let deeds: Deeds
+  let lost: readonly string[]
   try {
     await pause(START)
     deeds = await carryOut(schedule, from, (fault) => meansOf(fault, running, clients))
-    await running.heal()
+    // What was recorded until then is checked all the same.
+    lost = await running.heal().then(
+      () => [],
+      (error) => [`the servers did not come back: ${String(error)}`],
+    )
     await pause(Math.max(0, from + duration - machineTime()))
     const limit = 2 * system.timeouts.operationTimeout + system.timeouts.ttl + LONGEST_END
     await Promise.all(clients.map((client) => client.ended(limit)))
@@ -130,7 +135,7 @@ async function withServers(
     history: { title, clients: count, ttl, operations, notices, faults: deeds.faults, from, to },
     schedule,
     crashes: clients.flatMap(({ failures }) => failures),
-    failures: deeds.failures,
+    failures: [...deeds.failures, ...lost],
     leftOut: running.leftOut ?? [],
   }
 }
