@@ -59,6 +59,8 @@ if (chosen.length === 0) misused(`name at least one store, or all: ${names()}`)
 /** Where failed runs are kept. */
 const temporary = tmpdir()
 useScratchFolder()
+// Each server, disk and clock removes what it has made when this process ends.
+process.setMaxListeners(0)
 // The client processes end with this one.
 process.once('SIGINT', () => process.exit(130))
 process.once('SIGTERM', () => process.exit(143))

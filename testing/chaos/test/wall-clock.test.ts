@@ -15,6 +15,10 @@ describe('the wall clock of a client', () => {
     expect(Math.round((clock.now() - machine.now()) / HOUR)).toBe(-2)
   })
 
+  it('shows whole milliseconds', () => {
+    expect(new WallClock(0.25).now() % 1).toBe(0)
+  })
+
   it('is read by all code that asks for the time, and by nothing else', () => {
     const clock = new WallClock(0)
     clock.replaceDate()

@@ -8,8 +8,9 @@ export class WallClock {
     this.#lead = lead
   }
 
+  /** Whole milliseconds, as those of a machine. */
   now(): number {
-    return this.#machine.now() + this.#lead
+    return Math.round(this.#machine.now() + this.#lead)
   }
 
   step(by: number): void {
