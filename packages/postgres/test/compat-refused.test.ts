@@ -13,15 +13,14 @@ function contended() {
   const session = {
     pid: 1,
     isOver: false,
-    run: (sql: string) => Promise.resolve([sql.includes('pg_try_') ? { locked: !old.hasLock } : { taken: false }]),
+    run: () => Promise.resolve([{ pid: 1, taken: false, locked: !old.hasLock }]),
     close: () => {},
   }
-  const many = { renew: () => Promise.reject(new Error('unused')) }
   const alone = {
     acquire: leases.acquire.bind(leases),
     release: leases.release.bind(leases),
     read: leases.read.bind(leases),
-    ...many,
+    renew: () => Promise.reject(new Error('unused')),
   }
   return {
     leases,
