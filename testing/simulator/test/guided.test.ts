@@ -15,7 +15,7 @@ async function search(seed: number): Promise<{ readonly results: readonly RunRes
   return { results, states: guided.states }
 }
 
-describe('guided search', { timeout: 120_000 }, () => {
+describe('guided search', { timeout: 600_000 }, () => {
   it('the same seed gives the same plans and histories', async () => {
     const [one, other] = [await search(7), await search(7)]
     expect(other.states).toBe(one.states)
