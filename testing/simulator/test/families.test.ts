@@ -27,7 +27,7 @@ async function totalsOf(name: FamilyScenario, store: SimulatedStoreKind = 'serve
   return totals
 }
 
-describe('leases under leases', { timeout: 600_000 }, () => {
+describe('leases under leases', { timeout: 1_200_000 }, () => {
   for (const store of ['server-timed', 'observed'] as const) {
     it(`no child is valid without its parent (${store})`, async () => {
       const { grants, remote } = await totalsOf('families', store)

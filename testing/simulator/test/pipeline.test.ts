@@ -33,7 +33,7 @@ describe('a pipeline whose steps have different ttls', () => {
   it.each(['server-timed', 'observed'] as const)(
     '%s: nobody is granted the lease while an adopter is valid',
     {
-      timeout: 300_000,
+      timeout: 1_200_000,
     },
     async (store) => {
       let adopted = 0

@@ -18,7 +18,7 @@ const all: readonly (readonly [string, Partial<Bounds>])[] = [
 ]
 
 describe('all states within larger bounds', () => {
-  it.each(all)('of %s', { timeout: 600_000 }, (_, bounds) => {
+  it.each(all)('of %s', { timeout: 1_200_000 }, (_, bounds) => {
     const { schedule, isComplete } = explore(bounds, { progress: true })
     expect(schedule).toBeUndefined()
     expect(isComplete).toBe(true)
@@ -34,7 +34,7 @@ describe('the same states, whether or not steps are left out whose order makes n
     ['two clients that crash, with copies and failures', { ttl: 2, messages: 1, drift: 'none' }],
     ['two clients with drift', { ...quiet, ttl: 3, drift: 'slow' }],
     ['three clients', { ...quiet, clients: 3 }],
-  ] as const)('of %s', { timeout: 600_000 }, (_, bounds) => {
+  ] as const)('of %s', { timeout: 1_200_000 }, (_, bounds) => {
     const [fewer, all] = [explore(bounds), explore(bounds, { reduces: false })]
     expect(fewer.isComplete && all.isComplete).toBe(true)
     expect(fewer.states).toBe(all.states)
@@ -51,7 +51,7 @@ const first: readonly (readonly [string, Partial<Bounds>])[] = [
 ]
 
 describe('the first 200,000 states, with all that can happen', () => {
-  it.each(first)('of %s', { timeout: 600_000 }, (_, bounds) => {
+  it.each(first)('of %s', { timeout: 1_200_000 }, (_, bounds) => {
     const { schedule, states } = explore(bounds, { mostStates: 200_000 })
     expect(schedule).toBeUndefined()
     expect(states).toBeGreaterThanOrEqual(200_000)
