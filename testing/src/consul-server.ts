@@ -252,7 +252,7 @@ async function prepare(name: string, options: ConsulServerOptions): Promise<Plac
       server: ports.server,
     },
     ...secure,
-    // What the servers say about each other is not passed on by what is in front of them.
+    // By gossip, the servers tell each other the address at which they are reached by the others.
     ...(advertised === undefined ? {} : { advertise_addr: advertised, serf_lan: '0.0.0.0' }),
     ...config,
   }

@@ -78,7 +78,7 @@ export class ServerClock {
     return this.#lead
   }
 
-  /** It is set forward by so many milliseconds, or back. The server sees it within two seconds. */
+  /** Sets the clock forward, or back if `by` is negative; in milliseconds. The server sees it within two seconds. */
   step(by: number): void {
     this.#lead += by
     this.#write()

@@ -22,7 +22,7 @@ export function fromAcquiring(state: Acquiring, event: EngineEvent, context: Eve
         const hasOtherTtl = state.call?.method === 'change' && event.outcome.grant.ttl !== context.rules.ttl
         return granted(state, event.outcome, hasOtherTtl, state.sentAt, context)
       }
-      // What a part of the store has kept is taken back when the claim is given up, as after a request of unknown outcome.
+      // A part of the store may keep the grant. So it is released when the claim is given up, as after an unknown outcome.
       return refused(event.outcome.left === true ? uncertain(state) : state, event.outcome.holder, context)
     case 'read-answer':
       return onRead(state, event.record, context)

@@ -206,7 +206,7 @@ export class MigratingStore implements LeaseStore {
     this.#checks.change(grant, to, call)
     const inTo = await this.#to.ask(call, (store) => changeIn(store, grant, to, call))
     const first = await this.#from.ask(call, (store) => changeIn(store, grant, to, call))
-    // What one store has is left to the waiter, who may be asking for it at this moment.
+    // One store may have the new grant by now. It is not released: the waiter may be asking for it at this moment.
     if (!first.granted) return inTo.granted ? leftBehind(first) : plainRefusal(first)
     // A process that uses `from` alone hands over what it has there: the waiter still has to get it in `to`.
     const { name, ttl } = grant

@@ -115,7 +115,7 @@ async function withServers(
   try {
     await pause(START)
     deeds = await carryOut(schedule, from, (fault) => meansOf(fault, running, clients))
-    // What was recorded until then is checked all the same.
+    // The calls that were recorded are checked, even if the servers do not come back.
     lost = await running.heal().then(
       () => [],
       (error) => [`the servers did not come back: ${String(error)}`],

@@ -17,8 +17,8 @@ interface Event {
 }
 
 /**
- * What happened to one name around a violation, as a table. Each line is an instant, counted from the start of the run, and each
- * client has a column. A star marks the calls that show the violation.
+ * What happened to one name around a violation, as a table. Each line begins with a time since the start of the run. Each client
+ * has a column. A star marks the calls that show the violation.
  */
 export function drawTable(history: History, violation: Violation): string {
   const { check, name, at, message } = violation

@@ -96,7 +96,7 @@ export class Search {
     const least = next.reduce((rank, effect) => Math.min(rank, effect.rank), Infinity)
     // A smaller token is never accepted any more.
     if (least < configuration.largest) return
-    // Of a write that nobody has read, the token is enough to explain a refusal: that leaves the value to be read.
+    // A write that nobody has read may have left its token only. That explains a refusal, and keeps the value.
     const largest = part.kind === 'refused' ? this.#unread.indexOf(1, part.rank + 1) : -1
     if (largest !== -1 && largest <= least) {
       this.#reach(this.#look({ ...configuration, largest }), part, visited, reached)

@@ -37,7 +37,7 @@ export const redisSystem: System = {
 async function startRedis({ folder, clients }: SystemScene): Promise<RunningSystem> {
   const disk = SmallDisk.mount(MEGABYTES)
   const clock = ServerClock.make('threads')
-  // Written anew before it fills the disk.
+  // The log of commands is rewritten before it fills the disk.
   const args = ['--appendonly', 'yes', '--appendfsync', 'always', '--auto-aof-rewrite-min-size', '8mb']
   const server = await RedisServer.start({ dir: disk?.folder ?? folder, args, clock })
   const ways = await Promise.all(Array.from({ length: clients }, (_, place) => ClientWay.to([server.port], place + 1)))
