@@ -66,8 +66,6 @@ export class TableLeaseStore implements LeaseStore {
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.grant(grant, call, metadata)
-    // A late duplicate of a claim can be granted again, under the same grant id: its metadata stays.
-    if (this.#isLate(grant)) return { renewed: false, reason: 'expired' }
     return this.#renew(grant, { metadata })
   }
 
@@ -98,11 +96,14 @@ export class TableLeaseStore implements LeaseStore {
     this.#checks.close()
   }
 
-  #renew({ name, grantId, ttl }: Grant, changes: Partial<Row>): RenewOutcome {
+  #renew(grant: Grant, changes: Partial<Row>): RenewOutcome {
+    const { name, grantId, ttl } = grant
     const row = this.#table.rows.get(name)
     if (row === undefined) return { renewed: false, reason: 'deleted' }
     if (row.grant.grantId !== grantId) return { renewed: false, reason: 'taken', holder: this.#recordOf(row) }
     if (!this.#isInForce(row)) return { renewed: false, reason: 'expired' }
+    // A late duplicate of a claim can be granted again, under the same grant id: a grant that has ended stays over.
+    if (this.#isLate(grant)) return { renewed: false, reason: 'expired', left: true }
     this.#table.rows.set(name, { ...row, ...changes, endsAt: this.#table.now() + ttl })
     return { renewed: true }
   }

@@ -21,7 +21,7 @@ import {
   StoreChecks,
   type StoreLimits,
 } from '@leasehold/core/store'
-import { checkOptionNames, inRounds, KNOWN_NAMES, RecentMap } from '@leasehold/core/store-kit'
+import { checkOptionNames, inRounds, KNOWN_NAMES, RecentMap, raisedTo } from '@leasehold/core/store-kit'
 import { type AzureBlobLeaseStoreOptions, storeOptionNames } from './azure-blob-options.js'
 import { type AzureBlobOperation, ClientRequestIds } from './client-request-ids.js'
 import { type AzureBlobConditions, checkConditions, conditionalOn } from './conditions.js'
@@ -115,9 +115,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
     return await this.#inRounds('update', grant.name, call, async (resource, signal) => {
       const outcome = await this.#renew(resource, grant, call)
       if (outcome?.renewed !== true || !this.#grants.hasRecords) return outcome
-      const written = await this.#grants.writeMetadata(resource, grant, metadata, signal)
-      if (written === 'later') return { renewed: false, reason: 'expired' }
-      return written ? outcome : undefined
+      return (await this.#grants.writeMetadata(resource, grant, metadata, signal)) ? outcome : undefined
     })
   }
 
@@ -144,9 +142,13 @@ export class AzureBlobLeaseStore implements LeaseStore {
         if (metadata !== undefined && this.#grants.hasRecords) {
           const outcome = await this.#renew(resource, grant, call, isWritten ? undefined : conditions)
           if (outcome === undefined) return undefined
-          if (!outcome.renewed) return { released: false, ...(outcome.holder && { holder: outcome.holder }) }
-          if (!(await this.#grants.writeMetadata(resource, grant, metadata, signal))) return undefined
-          isWritten = true
+          // A later grant under the same id keeps its metadata.
+          const isLater = !outcome.renewed && outcome.left === true
+          if (!outcome.renewed && !isLater) {
+            return { released: false, ...(outcome.holder && { holder: outcome.holder }) }
+          }
+          if (!isLater && !(await this.#grants.writeMetadata(resource, grant, metadata, signal))) return undefined
+          isWritten = !isLater
         }
         const options = await conditionalOn(resource, name, isWritten ? undefined : conditions, this.#clock, call)
         if (options === undefined) return undefined
@@ -275,7 +277,7 @@ export class AzureBlobLeaseStore implements LeaseStore {
   async #raiseToken(recorded: RecordedGrants, grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.token(grant, token, call)
     return await this.#inRounds('raise', grant.name, call, async (resource, signal) => {
-      const outcome = await this.#renew(resource, grant, call)
+      const outcome = await this.#renew(resource, raisedTo(grant, token), call)
       if (outcome?.renewed !== true) return outcome
       return (await recorded.raiseToken(resource, grant, token, signal)) ? outcome : undefined
     })
@@ -293,11 +295,10 @@ export class AzureBlobLeaseStore implements LeaseStore {
     if (options === undefined) return undefined
     const sentAt = this.#clock.now()
     try {
-      const { leaseId = grantId } = await resource.leaseClient(grantId).renewLease(options)
+      const { leaseId = grantId, etag } = await resource.leaseClient(grantId).renewLease(options)
       // Azurite renews an expired lease under any id, and answers with the id of the lease.
       if (leaseId.toLowerCase() === grantId.toLowerCase()) {
-        this.#grants.confirm(grant, sentAt)
-        return { renewed: true }
+        return await this.#grants.renewed(resource, grant, { sentAt, etag }, call)
       }
       return { renewed: false, reason: 'taken', ...holderOf(name, await resource.find(call.signal)) }
     } catch (error) {

@@ -1,14 +1,28 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { LeaseOperationOptions } from '@azure/storage-blob'
 import { type Clock, type Grant, isLocked, type LeaseRecord, type Metadata } from '@leasehold/core'
-import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
-import { endOfSecond, isSettled, settling, withoutBreakReason } from '@leasehold/core/store-kit'
+import type { AcquireOutcome, AcquireRequest, RenewOutcome, StoreCall } from '@leasehold/core/store'
+import {
+  endOfSecond,
+  GRANTED_AGAIN,
+  isSettled,
+  KNOWN_NAMES,
+  RecentMap,
+  settling,
+  withoutBreakReason,
+} from '@leasehold/core/store-kit'
 import { type AzureBlobConditions, requireMet } from './conditions.js'
 import { createIsOff } from './failure-of.js'
 import { LastWrites } from './last-writes.js'
 import { type Found, holderOf, type LeaseResource } from './lease-resource.js'
-import { isLeaseConflict, isRefusal, isStatus } from './service-answer.js'
+import { isLeaseConflict, isRefusal, isStatus, type ServiceRenewal } from './service-answer.js'
 import { grantIn, type StoredGrant, toRecord, toSeconds, withGrant } from './stored-grant.js'
+
+interface SeenGrant extends Pick<Grant, 'grantId' | 'fencingToken'> {
+  readonly etag: string | undefined
+}
+
+const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
 
 /**
  * Grants with a record, in the metadata of the blob or container. A grant is reported once its record is written, under the
@@ -19,6 +33,8 @@ export class RecordedGrants {
   readonly #create: boolean
   readonly #clock: Clock
   readonly #writes = new LastWrites()
+  /** The grants whose records this store has written or seen, with the ETag at that time, by lease name. */
+  readonly #seen = new RecentMap<SeenGrant>(KNOWN_NAMES)
 
   constructor(create: boolean, clock: Clock) {
     this.#create = create
@@ -92,8 +108,26 @@ export class RecordedGrants {
     return outcome
   }
 
-  /** Keeps nothing: the record of a grant has all that is known of it. */
-  confirm(): void {}
+  /**
+   * Looks at the record of a grant that the service has renewed, if something was written since the last look: a late
+   * duplicate of a claim can be granted again, under the same id. `etag`: that of the service's answer.
+   */
+  async renewed(
+    resource: LeaseResource,
+    grant: Grant,
+    { etag }: ServiceRenewal,
+    call: StoreCall,
+  ): Promise<RenewOutcome> {
+    const { name, grantId, fencingToken } = grant
+    const seen = this.#seen.get(name)
+    const isSeen = seen?.grantId === grantId && seen.fencingToken <= fencingToken
+    if (isSeen && etag !== undefined && seen.etag === etag) return RENEWED
+    const found = await resource.find(call.signal)
+    const stored = found && grantIn(name, found.metadata)
+    if (stored?.grantId === grantId && stored.fencingToken > fencingToken) return GRANTED_AGAIN
+    this.#seen.set(name, { grantId, fencingToken, etag: found?.etag })
+    return RENEWED
+  }
 
   async recordOf(
     resource: LeaseResource,
@@ -108,21 +142,16 @@ export class RecordedGrants {
     return toRecord(name, isInForce ? stored : undefined, found)
   }
 
-  /**
-   * Replaces the metadata of a grant under its lease; `false` if another writer was faster, `'later'` if the record is that
-   * of a later grant: a late duplicate of a claim can be granted again, under the same id.
-   */
+  /** Replaces the metadata of a grant under its lease; `false` if another writer was faster. */
   async writeMetadata(
     resource: LeaseResource,
     grant: Grant,
     metadata: Metadata,
     signal: AbortSignal,
-  ): Promise<boolean | 'later'> {
+  ): Promise<boolean> {
     const found = await resource.find(signal)
     if (found === undefined) return false
-    const stored = this.#storedOf(grant, found)
-    if (stored.fencingToken > grant.fencingToken) return 'later'
-    return await this.#rewrite(resource, found, { ...stored, metadata }, signal)
+    return await this.#rewrite(resource, found, { ...this.#storedOf(grant, found), metadata }, signal)
   }
 
   /** Raises the token of a grant under its lease; `false` if another writer was faster. */
@@ -142,9 +171,10 @@ export class RecordedGrants {
 
   /** Writes the record of a grant under its lease, if nothing was written since `found`. */
   async #rewrite(resource: LeaseResource, found: Found, stored: StoredGrant, signal: AbortSignal): Promise<boolean> {
-    const { name, grantId } = stored
+    const { name, grantId, fencingToken } = stored
     const written = await resource.write(withGrant(found.metadata, stored), grantId, found, signal)
     if (this.#writes.has(name, found)) this.#writes.set(name, written?.etag)
+    if (written !== undefined) this.#seen.set(name, { grantId, fencingToken, etag: written.etag })
     return written !== undefined
   }
 
@@ -180,6 +210,7 @@ export class RecordedGrants {
     try {
       const written = await resource.write(record, grantId, found, abortSignal)
       this.#writes.set(name, written?.etag)
+      if (written !== undefined) this.#seen.set(name, { grantId, fencingToken, etag: written.etag })
       return written && outcomeAt(written.etag)
     } catch (error) {
       // A lease without a record would have no known owner: it is released.

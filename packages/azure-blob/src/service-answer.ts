@@ -14,6 +14,14 @@ interface HeaderLookup {
   get(name: string): string | undefined
 }
 
+/** A renewal that the service has confirmed. */
+export interface ServiceRenewal {
+  /** When it was sent, on the local clock. */
+  readonly sentAt: number
+  /** That of the blob or container: a renewal does not change it. */
+  readonly etag: string | undefined
+}
+
 /** The failure of a request; `undefined` for any other error. */
 export function restFailureOf(error: unknown): RestFailure | undefined {
   return error instanceof Error && error.name === 'RestError' ? (error as unknown as RestFailure) : undefined

@@ -1,10 +1,10 @@
 import { type Clock, type Grant, isLocked, type LeaseRecord } from '@leasehold/core'
-import type { AcquireOutcome, AcquireRequest, StoreCall } from '@leasehold/core/store'
+import type { AcquireOutcome, AcquireRequest, RenewOutcome, StoreCall } from '@leasehold/core/store'
 import { KNOWN_NAMES, RecentMap, settling } from '@leasehold/core/store-kit'
 import { type AzureBlobConditions, conditionalOn } from './conditions.js'
 import { createIsOff } from './failure-of.js'
 import { type Found, holderOf, type LeaseResource } from './lease-resource.js'
-import { isLeaseConflict, isStatus, isUnmet } from './service-answer.js'
+import { isLeaseConflict, isStatus, isUnmet, type ServiceRenewal } from './service-answer.js'
 import { toRecord, toSeconds } from './stored-grant.js'
 
 /** A grant of this store, and when its last confirmed request was sent, on the local clock. */
@@ -75,9 +75,10 @@ export class UnrecordedGrants {
     }
   }
 
-  /** Keeps the grant: the service has confirmed a request of it that was sent at `sentAt`. */
-  confirm(grant: Grant, sentAt: number): void {
+  /** Keeps a grant that the service has renewed. */
+  renewed(_: LeaseResource, grant: Grant, { sentAt }: ServiceRenewal): Promise<RenewOutcome> {
     this.#own.set(grant.name, { grant, sentAt })
+    return Promise.resolve({ renewed: true })
   }
 
   /** The record of a grant of this store, with its holder and the time left by the local clock. Other holders are unknown. */
@@ -118,7 +119,7 @@ export class UnrecordedGrants {
       if (found === undefined) return undefined
     } while (found.date.getTime() <= date.getTime())
     const grant = { ...granted, fencingToken: BigInt(date.getTime()) }
-    this.confirm(grant, sentAt)
+    this.#own.set(grant.name, { grant, sentAt })
     return { granted: true, grant: { ...grant, ...(found.etag !== '' && { etag: found.etag }) } }
   }
 }

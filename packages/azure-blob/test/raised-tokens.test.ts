@@ -34,8 +34,10 @@ describe.concurrent('a raised fencing token', () => {
     const grant = await granted(store, 'again')
     await store.raiseToken?.(grant, FAR, never)
     const { etag } = await store.blobOf('again').getProperties()
+    // The first one repeats a request whose answer was lost.
+    expect(await store.raiseToken?.(grant, FAR, never)).toEqual({ renewed: true })
     for (const token of [FAR, FAR - 1n, 0n]) {
-      expect(await store.raiseToken?.(grant, token, never)).toEqual({ renewed: true })
+      expect(await store.raiseToken?.({ ...grant, fencingToken: FAR }, token, never)).toEqual({ renewed: true })
     }
     expect((await store.blobOf('again').getProperties()).etag).toBe(etag)
     expect((await open().read('again', never))?.fencingToken).toBe(FAR)

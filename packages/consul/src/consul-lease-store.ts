@@ -22,9 +22,12 @@ import {
 import {
   anotherGrant,
   checkOptionNames,
+  GRANTED_AGAIN,
   inRounds,
+  largerOf,
   nothingToBreak,
   type OptionNames,
+  raisedTo,
   systemRandom,
   withoutBreakReason,
 } from '@leasehold/core/store-kit'
@@ -194,10 +197,7 @@ export class ConsulLeaseStore implements LeaseStore {
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.grant(grant, call, metadata)
-    return await this.#rewrite(grant, call, (value, token) => {
-      // A late duplicate of a claim can be granted again, under the same id.
-      return token > grant.fencingToken ? undefined : { ...value, metadata, token }
-    })
+    return await this.#rewrite(grant, call, (value, token) => ({ ...value, metadata, token }))
   }
 
   /**
@@ -208,7 +208,10 @@ export class ConsulLeaseStore implements LeaseStore {
    */
   async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.token(grant, token, call)
-    return await this.#rewrite(grant, call, (value, last) => ({ ...value, token: last > token ? last : token }))
+    return await this.#rewrite(raisedTo(grant, token), call, (value, last) => ({
+      ...value,
+      token: largerOf(last, token),
+    }))
   }
 
   async release(grant: Grant, call: StoreCall, metadata?: Metadata): Promise<ReleaseOutcome> {
@@ -378,7 +381,7 @@ export class ConsulLeaseStore implements LeaseStore {
   async #rewrite(
     grant: Grant,
     call: StoreCall,
-    valueAfter: (value: LeaseValue, token: bigint) => LeaseValue | undefined,
+    valueAfter: (value: LeaseValue, token: bigint) => LeaseValue,
   ): Promise<RenewOutcome> {
     const { name, grantId } = grant
     const sentAt = this.#clock.now()
@@ -388,7 +391,6 @@ export class ConsulLeaseStore implements LeaseStore {
       if (refusal !== undefined) return refusal
       const { session, value } = entry as SeenEntry
       const next = valueAfter(value as LeaseValue, tokenOf(entry as SeenEntry))
-      if (next === undefined) return { renewed: false, reason: 'expired' }
       const [written, isAlive] = await Promise.all([
         this.#locks.write(name, entry as SeenEntry, lock, next, call),
         this.#sessions.renew(session, call),
@@ -433,9 +435,12 @@ export class ConsulLeaseStore implements LeaseStore {
   }
 
   /** Returns why the grant is over; `undefined` if it is in force. */
-  #refusalOf({ name, grantId }: Grant, entry: SeenEntry | undefined): RenewOutcome | undefined {
+  #refusalOf({ name, grantId, fencingToken }: Grant, entry: SeenEntry | undefined): RenewOutcome | undefined {
     const value = entry?.value
-    if (entry !== undefined && value?.grantId === grantId && standingOf(entry).state === 'leased') return undefined
+    if (entry !== undefined && value?.grantId === grantId && standingOf(entry).state === 'leased') {
+      // A late duplicate of a claim can be granted again, under the same id: the earlier grant stays over.
+      return tokenOf(entry) > fencingToken ? GRANTED_AGAIN : undefined
+    }
     this.#locks.forget(name, grantId)
     if (entry === undefined || (value === undefined && entry.session === ''))
       return { renewed: false, reason: 'deleted' }

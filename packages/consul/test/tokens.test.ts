@@ -106,7 +106,7 @@ describeConsul('fencing tokens', () => {
         const FAR = 10n ** 12n
         expect(await other.raiseToken(grant, FAR, never)).toEqual({ renewed: true })
         expect((await store.read('job', never))?.fencingToken).toBe(FAR)
-        expect(await store.raiseToken(grant, FAR - 1n, never)).toEqual({ renewed: true })
+        expect(await store.raiseToken({ ...grant, fencingToken: FAR }, FAR - 1n, never)).toEqual({ renewed: true })
         for (const reader of [store, other]) expect((await reader.read('job', never))?.fencingToken).toBe(FAR)
       })
     })

@@ -5,7 +5,16 @@ import { CREATE, EQUAL, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isLeaseGone } from './client/rpc-error.js'
 import type { Heartbeats } from './heartbeats.js'
-import { holderIn, holdingClaim, type LeaseNote, leftBy, type NameState, raisedToken, toValue } from './name-state.js'
+import {
+  type Claim,
+  holderIn,
+  holdingClaim,
+  type LeaseNote,
+  leftBy,
+  type NameState,
+  raisedToken,
+  toValue,
+} from './name-state.js'
 import type { NameTable, Plan } from './name-table.js'
 import type { AttachedGrant, ExtendedLease, ServerLeases } from './server-leases.js'
 
@@ -19,6 +28,9 @@ const LEASES = 3
 interface Successor extends Omit<Grant, 'fencingToken'> {
   readonly metadata?: Metadata | undefined
 }
+
+/** The key of a grant, and of its value the part that stays when the grant is written again. */
+type GrantClaim = Pick<Claim, 'key' | 'note'>
 
 type Granted = Extract<AcquireOutcome, { granted: true }>
 
@@ -45,9 +57,11 @@ export class Claims {
         place = state.own
         const held = holdingClaim(state, grantId)
         // The grant in force: the key keeps its place in the queue. After a change to this grant id, it is another key.
-        if (held !== undefined) return granted(repeated(state, request), held.key, key)
+        if (held !== undefined) return granted(repeated(state, request), held, key)
         const { first } = state
-        if (first === undefined || first.note?.waiting === grantId) return granted(followed(state, request), key)
+        if (first === undefined || first.note?.waiting === grantId) {
+          return granted(followed(state, request), newClaim(state, key))
+        }
         return { outcome: refused(name, state) }
       })
       if (outcome.granted && queue === true) this.#leases.detach(placeOf(grantId))
@@ -62,10 +76,10 @@ export class Claims {
     const ttl = (await this.#names.read(name, undefined, call)).note?.ttl ?? grant.ttl
     const { outcome } = await this.#granting({ name, ...to, ttl }, call, (state, granted): Plan<AcquireOutcome> => {
       const done = holdingClaim(state, to.grantId)
-      if (done !== undefined) return granted(repeated(state, { ...to, ttl }), done.key, left)
+      if (done !== undefined) return granted(repeated(state, { ...to, ttl }), done, left)
       const held = holdingClaim(state, grant.grantId)
       if (held === undefined) return { outcome: refused(name, state) }
-      return granted(followed(state, { ...to, ttl }), held.key, left)
+      return granted(followed(state, { ...to, ttl }), newClaim(state, held.key), left)
     })
     return outcome
   }
@@ -88,19 +102,19 @@ export class Claims {
     call: StoreCall,
     plan: (
       state: NameState,
-      granted: (note: LeaseNote, key: Buffer, left?: Buffer) => Plan<AcquireOutcome>,
+      granted: (note: LeaseNote, claim: GrantClaim, left?: Buffer) => Plan<AcquireOutcome>,
     ) => Plan<AcquireOutcome>,
   ): Promise<{ readonly outcome: AcquireOutcome; readonly lease: ExtendedLease }> {
     const { name, owner, grantId, ttl } = successor
     for (let count = 0; count < LEASES; count += 1) {
       const lease = await this.#leases.for(ttl, call)
       const { id: leaseId, extended } = lease
-      const claim = { held: grantId, owner, ttl, lease: leaseId }
       let attached: AttachedGrant | undefined
       let term = '0'
       try {
         const outcome = await this.#names.carryOut(name, grantId, call, (state) =>
-          plan(state, (note, key, left) => {
+          plan(state, (note, { key, note: { after } = {} }, left) => {
+            const claim = { held: grantId, owner, ttl, lease: leaseId, ...(after === undefined ? {} : { after }) }
             attached = { grantId, key, value: toValue(claim), ttl, leaseId }
             this.#leases.attach(attached)
             return {
@@ -172,6 +186,10 @@ export class Claims {
 /** The id under which a place in the queue is attached to a server lease. */
 function placeOf(grantId: string): string {
   return `place of ${grantId}`
+}
+
+function newClaim({ noteRevision }: NameState, key: Buffer): GrantClaim {
+  return { key, note: { after: noteRevision } }
 }
 
 /** The record of the next grant. */

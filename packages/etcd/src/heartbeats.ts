@@ -1,10 +1,10 @@
 import { type Grant, LeaseUnavailableError, type Metadata } from '@leasehold/core'
 import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
-import { untilAborted } from '@leasehold/core/store-kit'
+import { GRANTED_AGAIN, raisedTo, untilAborted } from '@leasehold/core/store-kit'
 import { EQUAL, type Header, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isLeaseGone } from './client/rpc-error.js'
-import { holderIn, holdingClaim, type NameState, tokenOf, toValue } from './name-state.js'
+import { holderIn, holdingClaim, isLater, type NameState, tokenOf, toValue } from './name-state.js'
 import type { NameTable, Plan } from './name-table.js'
 import { type AttachedGrant, NO_LEASE, type ServerLeases } from './server-leases.js'
 
@@ -55,13 +55,12 @@ export class Heartbeats {
 
   /** Replaces the metadata of a grant, and renews it. */
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
-    const { name, grantId, fencingToken } = grant
+    const { name, grantId } = grant
     const outcome = await this.#names.carryOut(name, undefined, call, (state): Plan<RenewOutcome> => {
       if (holdingClaim(state, grantId) === undefined || state.note === undefined) {
         return { outcome: refusal(name, state, grantId) }
       }
-      // A late duplicate of a claim can be granted again, under the same id.
-      if (tokenOf(state.note) > fencingToken) return { outcome: { renewed: false, reason: 'expired' } }
+      if (isLater(state, grant)) return { outcome: GRANTED_AGAIN }
       return { changes: { note: { ...state.note, metadata } }, done: () => RENEWED }
     })
     return await this.#renewedAfter(outcome, grant, call)
@@ -70,15 +69,17 @@ export class Heartbeats {
   /** Writes a larger fencing token into the record of a grant, and renews it. */
   async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
     const { name, grantId } = grant
+    const raised = raisedTo(grant, token)
     const outcome = await this.#names.carryOut(name, undefined, call, (state): Plan<RenewOutcome> => {
       const { note } = state
       if (holdingClaim(state, grantId) === undefined || note?.grantId !== grantId) {
         return { outcome: refusal(name, state, grantId) }
       }
+      if (isLater(state, raised)) return { outcome: GRANTED_AGAIN }
       if (tokenOf(note) >= token) return { outcome: RENEWED }
       return { changes: { note: { ...note, token: String(token) } }, done: () => RENEWED }
     })
-    return await this.#renewedAfter(outcome, grant, call)
+    return await this.#renewedAfter(outcome, raised, call)
   }
 
   /** Renews a grant whose record was written. */
@@ -131,6 +132,7 @@ export class Heartbeats {
       this.#leases.detach(grantId)
       return refusal(name, state, grantId)
     }
+    if (isLater(state, grant)) return GRANTED_AGAIN
     const ttl = state.note?.ttl ?? grant.ttl
     if (ttl === Number.POSITIVE_INFINITY && held.lease === NO_LEASE) return RENEWED
     return await this.#move({ ...grant, ttl }, call).catch((error: unknown) => {
@@ -139,14 +141,16 @@ export class Heartbeats {
   }
 
   /** Attaches the key of a grant in force to a server lease of this store. */
-  async #move({ name, grantId, owner, ttl }: Grant, call: StoreCall): Promise<RenewOutcome> {
+  async #move(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    const { name, grantId, owner, ttl } = grant
     const { id: leaseId, extended } = await this.#leases.for(ttl, call)
-    const note = { held: grantId, owner, ttl, lease: leaseId }
     let attached: AttachedGrant | undefined
     let term = '0'
     const outcome = await this.#names.carryOut(name, undefined, call, (state): Plan<RenewOutcome> => {
       const held = holdingClaim(state, grantId)
       if (held === undefined) return { outcome: refusal(name, state, grantId) }
+      if (isLater(state, grant)) return { outcome: GRANTED_AGAIN }
+      const note = { ...held.note, held: grantId, owner, ttl, lease: leaseId }
       attached = { grantId, key: held.key, value: toValue(note), ttl, leaseId }
       this.#leases.attach(attached)
       const changes = { claim: { key: held.key, note, lease: leaseId } }

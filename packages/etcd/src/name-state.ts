@@ -1,4 +1,4 @@
-import { LeaseConfigurationError, type LeaseRecord, type Metadata } from '@leasehold/core'
+import { type Grant, LeaseConfigurationError, type LeaseRecord, type Metadata } from '@leasehold/core'
 import { parsedJSON } from '@leasehold/core/store-kit'
 import type { KeyValue, RequestOp, TxnResponse } from './client/api.js'
 import type { KeySpace } from './key-space.js'
@@ -29,6 +29,8 @@ export interface ClaimNote {
   readonly ttl?: number
   /** The server lease that the holder keeps alive. */
   readonly lease?: string
+  /** The revision of the record before the grant, so that no two grants have the same value; absent in older versions. */
+  readonly after?: string
 }
 
 /** A key in the queue of a name: of its holder, of a waiter, or of a lock of another program. */
@@ -139,6 +141,14 @@ export function lockIn({ first }: NameState): Claim | undefined {
 /** The claim of the grant with this id, if that grant is in force. */
 export function holdingClaim({ first }: NameState, grantId: string): Claim | undefined {
   return first?.note?.held === grantId ? first : undefined
+}
+
+/**
+ * Whether the record is that of a later grant under the same id: a late duplicate of a claim can be granted again. The
+ * earlier grant, with its smaller token, stays over.
+ */
+export function isLater({ note }: NameState, { grantId, fencingToken }: Grant): boolean {
+  return note?.grantId === grantId && tokenOf(note) > fencingToken
 }
 
 /** The record with the number of those that wait, as answers to `read` and `list` have it. */

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, fstatSync, openSync, readSync, writeSync } from 'node:fs'
-import { wallTime } from '@leasehold/core/store-kit'
+import { largerOf, wallTime } from '@leasehold/core/store-kit'
 import { misconfigured } from './failure-of.js'
 import type { LeaseFolder } from './lease-folder.js'
 
@@ -86,10 +86,6 @@ function append(folder: LeaseFolder, path: string, line: string): void {
   } finally {
     closeSync(descriptor)
   }
-}
-
-export function largerOf(one: bigint, other: bigint): bigint {
-  return one > other ? one : other
 }
 
 /** The last epochs, each larger than the one before. */

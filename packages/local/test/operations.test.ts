@@ -34,11 +34,12 @@ async function setUpIn(state: State): Promise<Fixture> {
   return fixture
 }
 
+/** With a token that is as large as any: the service knows grants by their ids alone. */
 const grantOf = (grantId: string) => ({
   name: 'job',
   owner: `owner of ${grantId}`,
   grantId,
-  fencingToken: 1n,
+  fencingToken: 2n ** 63n,
   ttl: TTL,
 })
 

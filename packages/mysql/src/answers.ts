@@ -1,6 +1,7 @@
 import type { Grant, LeaseRecord, LeaseState, Metadata } from '@leasehold/core'
 import { withBreakReason } from '@leasehold/core/sql-kit'
 import type { RenewOutcome } from '@leasehold/core/store'
+import { GRANTED_AGAIN } from '@leasehold/core/store-kit'
 
 const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
 
@@ -87,13 +88,11 @@ export function holderOf(row: Row | undefined): { holder?: LeaseRecord } {
 }
 
 /** The outcome of a renewal, by the row as it is after the statement. */
-export function renewOutcome({ grantId }: Pick<Grant, 'grantId'>, row: Row | undefined, token?: bigint): RenewOutcome {
+export function renewOutcome({ grantId, fencingToken }: Grant, row: Row | undefined): RenewOutcome {
   if (row === undefined) return { renewed: false, reason: 'deleted' }
   const { record, isLeased } = row
   if (record.grantId !== grantId) return { renewed: false, reason: 'taken', ...holderOf(row) }
-  if (isLeased) {
-    return token !== undefined && record.fencingToken > token ? { renewed: false, reason: 'expired' } : RENEWED
-  }
+  if (isLeased) return record.fencingToken > fencingToken ? GRANTED_AGAIN : RENEWED
   const isBroken = record.state === 'breaking' || record.state === 'broken'
   return isBroken ? { renewed: false, reason: 'broken', ...holderOf(row) } : { renewed: false, reason: 'expired' }
 }

@@ -35,6 +35,7 @@ import {
   MessageListeners,
   nothingToBreak,
   pause,
+  raisedTo,
   systemRandom,
 } from '@leasehold/core/store-kit'
 import { holderOf, type Look, lookOf, type Row, renewOutcome } from './answers.js'
@@ -236,19 +237,19 @@ export class MysqlLeaseStore implements LeaseStore {
 
   async update(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.grant(grant, call, metadata)
-    const { name, fencingToken } = grant
+    const { name } = grant
     const sending: Sending = { action: 'update', leaseName: name, call }
-    const sql = this.#sql.update(grant, JSON.stringify(metadata), fencingToken)
-    if (await this.#didChange(sql, sending)) return { renewed: true }
-    return renewOutcome(grant, (await this.#look(name, sending)).row, fencingToken)
+    if (await this.#didChange(this.#sql.update(grant, JSON.stringify(metadata)), sending)) return { renewed: true }
+    return renewOutcome(grant, (await this.#look(name, sending)).row)
   }
 
   /** A token that is ahead of the server's clock is lost with the table, or when an older backup is restored. */
   async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.token(grant, token, call)
     const sending: Sending = { action: 'raise', leaseName: grant.name, call }
-    if (await this.#didChange(this.#sql.raise(grant, token), sending)) return { renewed: true }
-    return renewOutcome(grant, (await this.#look(grant.name, sending)).row)
+    const raised = raisedTo(grant, token)
+    if (await this.#didChange(this.#sql.raise(raised, token), sending)) return { renewed: true }
+    return renewOutcome(raised, (await this.#look(grant.name, sending)).row)
   }
 
   /** Does not wait for a guard in an open transaction, which still keeps the name from others until it ends. */

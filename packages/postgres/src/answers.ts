@@ -1,6 +1,7 @@
 import type { Grant, LeaseRecord, LeaseState, Metadata } from '@leasehold/core'
 import { withBreakReason } from '@leasehold/core/sql-kit'
 import type { AcquireOutcome, ReleaseOutcome, RenewOutcome, RenewRefusal } from '@leasehold/core/store'
+import { GRANTED_AGAIN } from '@leasehold/core/store-kit'
 import { fromColumn } from './sql-text.js'
 
 const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
@@ -35,10 +36,12 @@ export type GrantAnswer =
   /** The name is free, but a transaction has locked its row. */
   | readonly ['busy', isFirst?: boolean, last?: RecordAnswer | null]
 
-/** The answer of `leases_update_2` and `leases_raise_1`, and that for each exception of `leases_renew_1`. */
+/** The answer of `leases_update_2` and `leases_raise_2`, and that for each exception of `leases_renew_2`. */
 export type RenewAnswer =
   | readonly ['renewed']
   | readonly ['ended', reason: RenewRefusal, holder?: RecordAnswer | null]
+  /** The record is that of a later grant with the same id. */
+  | readonly ['later']
   /** Another transaction has locked the row: the outcome is unknown. */
   | readonly ['locked']
 
@@ -98,6 +101,7 @@ export function grantOutcome(answer: GrantAnswer, claim: Claim): AcquireOutcome 
 /** `undefined` if it is unknown. */
 export function renewOutcome(answer: RenewAnswer | undefined): RenewOutcome | undefined {
   if (answer === undefined || answer[0] === 'renewed') return RENEWED
+  if (answer[0] === 'later') return GRANTED_AGAIN
   return answer[0] === 'locked' ? undefined : { renewed: false, reason: answer[1], ...holderOf(answer[2]) }
 }
 

@@ -23,7 +23,7 @@ export type { Migration } from '@leasehold/core/sql-kit'
 const PARTS = [
   { version: 1, name: 'tables', sql: tables },
   { version: 5, name: 'guard', sql: guard },
-  { version: 8, name: 'operations', sql: [records, queue, grants, holders, run].join('') },
+  { version: 9, name: 'operations', sql: [records, queue, grants, holders, run].join('') },
 ]
 
 /**

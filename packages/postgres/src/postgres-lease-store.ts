@@ -188,7 +188,7 @@ export class PostgresLeaseStore implements LeaseStore {
    */
   async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
     this.#checks.token(grant, token, call)
-    return await this.#changed('raise', grant, [String(token)], call)
+    return await this.#changed('raise', grant, [String(token), String(grant.fencingToken)], call)
   }
 
   /** Renews one grant with an operation that also changes its row. */
@@ -339,7 +339,11 @@ export class PostgresLeaseStore implements LeaseStore {
 
   async #renew(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
     const name = grants[0]?.name ?? ''
-    const args = [grants.map((grant) => toColumn(grant.name)), grants.map(({ grantId }) => toColumn(grantId))]
+    const args = [
+      grants.map((grant) => toColumn(grant.name)),
+      grants.map(({ grantId }) => toColumn(grantId)),
+      grants.map(({ fencingToken }) => String(fencingToken)),
+    ]
     const toOutcomes = (answer: unknown) => {
       const exceptions = new Map(answer as readonly (readonly [number, RenewAnswer])[])
       return grants.map((grant, place) => renewOutcome(exceptions.get(place)) ?? this.#locked(grant))

@@ -7,12 +7,14 @@ import { pool } from './support/libraries.js'
 import { storesOver } from './support/store-subject.js'
 
 /**
- * An advisory lock belongs to one session. So a lease with one cannot be passed on, no other store can raise its token, and
- * after a break the lock is free with the next heartbeat of the holder.
+ * An advisory lock belongs to one session. So a lease with one cannot be passed on, no other store can raise its token or
+ * repeat its claim, and after a break the lock is free with the next heartbeat of the holder.
  */
 const impossible = [
   'with a period of 0 frees the name at once',
   'repeated, also with the grant as it was before, succeeds and changes nothing',
+  'a grant that expired does not come back with a late duplicate of its claim',
+  'a broken grant does not come back with a late duplicate of its claim',
 ]
 const laws = storeLaws.filter(({ needs, name }) => !needs.includes('change') && !impossible.includes(name))
 

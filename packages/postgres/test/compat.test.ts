@@ -142,6 +142,18 @@ describePostgres('a store with compat', () => {
     })
   })
 
+  it('keeps a broken lease over when a late duplicate of its claim arrives, and frees both', async () => {
+    await play(async ({ store, tryOld }) => {
+      const grant = await granted(store, 'g')
+      await store.break('job', { period: 0 }, never)
+      const late = await granted(store, 'g')
+      expect(late.fencingToken).toBeGreaterThan(grant.fencingToken)
+      expect(await store.renew(grant, never)).toEqual({ renewed: false, reason: 'expired', left: true })
+      expect(await store.release(grant, never)).toEqual({ released: true })
+      expect(await tryOld()).toBe(true)
+    })
+  })
+
   it('frees the lock of a lease that another has taken, or that was broken', async () => {
     await play(async ({ store, tryOld }) => {
       const grant = await granted(store, 'g')

@@ -1,8 +1,9 @@
 import { type Grant, isLocked, type Metadata } from '@leasehold/core'
 import type { RenewOutcome, StoreCall } from '@leasehold/core/store'
+import { raisedTo } from '@leasehold/core/store-kit'
 import { TOKEN_KEY } from '@leasehold/redis/internal'
 import { type Ballot, type Electorate, partOf, type QuorumMember } from './electorate.js'
-import { type FencingTokens, largestOf } from './fencing-tokens.js'
+import type { FencingTokens } from './fencing-tokens.js'
 import { renewOutcome } from './outcomes.js'
 import { candidateIn, latestOf, withRevision } from './records.js'
 import { Tally, undecided } from './tally.js'
@@ -64,7 +65,7 @@ export class Heartbeats {
 
   /** A server that has lost the grant is restored with the raised token. */
   async raiseToken(grant: Grant, token: bigint, call: StoreCall): Promise<RenewOutcome> {
-    const raised = { ...grant, fencingToken: largestOf([grant.fencingToken, token]) }
+    const raised = raisedTo(grant, token)
     const ask: Ask<RenewOutcome> = (member, whole, place) => {
       return this.#tokens.ask(place, grant.name, whole, (own) => member.raiseToken(grant, token, own))
     }

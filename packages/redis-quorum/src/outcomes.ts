@@ -66,7 +66,8 @@ export function renewOutcome(tally: Tally<RenewOutcome>): RenewOutcome | undefin
   if (refusals.length < majority) return undefined
   const reason = REASONS.find((each) => refusals.some((refusal) => refusal.reason === each)) ?? 'expired'
   const holder = namedHolder(tally)
-  return { renewed: false, reason, ...(holder === undefined ? {} : { holder }) }
+  const left = refusals.some((refusal) => refusal.left)
+  return { renewed: false, reason, ...(holder === undefined ? {} : { holder }), ...(left && { left }) }
 }
 
 /**

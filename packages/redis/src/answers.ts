@@ -1,5 +1,6 @@
 import type { Grant, LeaseRecord, LeaseState, Metadata } from '@leasehold/core'
 import type { AcquireOutcome, ReleaseOutcome, RenewOutcome, RenewRefusal } from '@leasehold/core/store'
+import { GRANTED_AGAIN } from '@leasehold/core/store-kit'
 
 const RENEWED: RenewOutcome = Object.freeze({ renewed: true })
 const RELEASED: ReleaseOutcome = Object.freeze({ released: true })
@@ -68,6 +69,7 @@ export function acquireOutcome(answer: Answer, claim: Claim, readLeft: ReadLeft)
 
 export function renewOutcome(answer: Answer, name: string): RenewOutcome {
   if (answer === 'renewed') return RENEWED
+  if (answer[0] === 'later') return GRANTED_AGAIN
   return { renewed: false, reason: answer[1] as RenewRefusal, ...holderIn(name, answer, 2) }
 }
 
@@ -92,6 +94,11 @@ const plain = /^[\w-]+$/
 export function toGrantId(grantId: string): string {
   if (plain.test(grantId)) return grantId
   return grantId === '' ? '%' : encodeURIComponent(grantId)
+}
+
+/** The argument of a renewal: see `RENEWAL` in the script. */
+export function toRenewal({ grantId, fencingToken }: Pick<Grant, 'grantId' | 'fencingToken'>): string {
+  return `${toGrantId(grantId)}:${String(fencingToken).padStart(16, '0')}`
 }
 
 function metadataIn(text: string, reason = ''): Metadata {

@@ -20,6 +20,7 @@ import {
   renewOutcome,
   toDuration,
   toGrantId,
+  toRenewal,
 } from './answers.js'
 import { adapterFor } from './client/client-adapter.js'
 import { LazyConnection } from './client/lazy-connection.js'
@@ -130,13 +131,13 @@ export class LeaseOperations {
     })
   }
 
-  renew({ name, grantId }: Grant, call: StoreCall): Promise<RenewOutcome> {
-    return this.run('renew', name, toGrantId(grantId), call, renewOutcome)
+  renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
+    return this.run('renew', grant.name, toRenewal(grant), call, renewOutcome)
   }
 
   /** Renews in few calls. An error stands for each unknown outcome. */
   renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly (RenewOutcome | Error)[]> {
-    const toRequest = ({ name, grantId }: Grant) => this.#request('renew', name, toGrantId(grantId), renewOutcome)
+    const toRequest = (grant: Grant) => this.#request('renew', grant.name, toRenewal(grant), renewOutcome)
     if (this.#oldLock === undefined) return this.#queue.runMany(grants.map(toRequest), call)
     return this.#renewSeveral(grants, toRequest, call)
   }

@@ -1,4 +1,4 @@
-import { LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
+import { type Grant, LeaseConfigurationError, LeaseUnavailableError } from '@leasehold/core'
 import type { RedisLeaseStore } from '@leasehold/redis'
 import { eventually } from '@leasehold/testing'
 import { describeRedis } from '@leasehold/testing/describe-redis'
@@ -13,21 +13,21 @@ import { Scene } from './support/scene.js'
 async function during(
   library: ServerLibrary,
   options: RedisServerOptions,
-  act: (server: RedisServer, store: RedisLeaseStore, scene: Scene) => Promise<void>,
+  act: (server: RedisServer, store: RedisLeaseStore, held: Grant, scene: Scene) => Promise<void>,
 ): Promise<void> {
   await Scene.play(async (scene) => {
     const server = await scene.server(options)
     const store = scene.store(library.server(server))
-    await granted(store, 'held', { name: 'held' })
-    await act(server, store, scene)
+    const held = await granted(store, 'held', { name: 'held' })
+    await act(server, store, held, scene)
   })
 }
 
 /** Every change is refused with an error that says so, until it is over. */
-async function expectUnavailable(store: RedisLeaseStore, said: string): Promise<void> {
+async function expectUnavailable(store: RedisLeaseStore, held: Grant, said: string): Promise<void> {
   const attempts = [
     () => store.acquire(claimOf('x'), never),
-    () => store.renew({ ...claimOf('held', { name: 'held' }), fencingToken: 1n }, never),
+    () => store.renew(held, never),
   ]
   for (const attempt of attempts) {
     const error: unknown = await attempt().catch((reason: unknown) => reason)
@@ -53,9 +53,9 @@ async function expectAvailable(store: RedisLeaseStore): Promise<void> {
 describeRedis('a server', () => {
   describe.concurrent.each(differingLibraries)('by $name', { timeout: 60_000 }, (library) => {
     it('that is out of memory is unavailable: OOM', async () => {
-      await during(library, {}, async (server, store) => {
+      await during(library, {}, async (server, store, held) => {
         await server.command('CONFIG', 'SET', 'maxmemory', 1)
-        await expectUnavailable(store, 'OOM')
+        await expectUnavailable(store, held, 'OOM')
         await server.command('CONFIG', 'SET', 'maxmemory', 0)
         await expectAvailable(store)
       })
@@ -63,23 +63,23 @@ describeRedis('a server', () => {
 
     it('that cannot write its data is unavailable: MISCONF', async () => {
       const args = ['--enable-protected-configs', 'yes', '--save', '900 1000']
-      await during(library, { args }, async (server, store) => {
+      await during(library, { args }, async (server, store, held) => {
         await server.command('CONFIG', 'SET', 'dir', '/proc')
         await server.command('BGSAVE')
         await eventually('it has failed', async () => {
           return String(await server.command('INFO', 'persistence')).includes('rdb_last_bgsave_status:err')
         })
-        await expectUnavailable(store, 'MISCONF')
+        await expectUnavailable(store, held, 'MISCONF')
         await server.command('CONFIG', 'SET', 'save', '')
         await expectAvailable(store)
       })
     })
 
     it('that runs a script for too long is unavailable: BUSY', async () => {
-      await during(library, { args: ['--busy-reply-threshold', '50'] }, async (server, store) => {
+      await during(library, { args: ['--busy-reply-threshold', '50'] }, async (server, store, held) => {
         const running = server.command('EVAL', 'while true do end', 0).catch(() => {})
         await saying(server, 'BUSY')
-        await expectUnavailable(store, 'BUSY')
+        await expectUnavailable(store, held, 'BUSY')
         await server.command('SCRIPT', 'KILL')
         await running
         await expectAvailable(store)
@@ -90,20 +90,20 @@ describeRedis('a server', () => {
       // 100 keys, 30 ms each, and a look at the clients now and then.
       const slow = ['--key-load-delay', '30000', '--loading-process-events-interval-bytes', '1024']
       const args = ['--enable-debug-command', 'yes', '--rdbcompression', 'no', ...slow]
-      await during(library, { args }, async (server, store, scene) => {
+      await during(library, { args }, async (server, store, held, scene) => {
         await server.command('EVAL', `for i = 1, 100 do redis.call('SET', 'k' .. i, string.rep('x', 1000)) end`, 0)
         const loading = server.command('DEBUG', 'RELOAD').catch(() => {})
         await saying(server, 'LOADING')
-        await expectUnavailable(store, 'LOADING')
+        await expectUnavailable(store, held, 'LOADING')
         // A later request gets the same error.
-        await expectUnavailable(scene.store(library.server(server)), 'LOADING')
+        await expectUnavailable(scene.store(library.server(server)), held, 'LOADING')
         await loading
         await expectAvailable(store)
       })
     })
 
     it('that has become a replica is unavailable, and its connection is dropped: READONLY', async () => {
-      await during(library, {}, async (server, store, scene) => {
+      await during(library, {}, async (server, store, held, scene) => {
         const master = await scene.server()
         await server.command('REPLICAOF', '127.0.0.1', master.port)
         await eventually('it is in sync', async () => {
@@ -114,7 +114,7 @@ describeRedis('a server', () => {
           return Number(/total_connections_received:(\d+)/.exec(info)?.[1])
         }
         const before = await connections()
-        await expectUnavailable(store, 'READONLY')
+        await expectUnavailable(store, held, 'READONLY')
         // The one of the question, and one for each attempt that found none.
         expect((await connections()) - before).toBeGreaterThan(1)
         await server.command('REPLICAOF', 'NO', 'ONE')

@@ -1,3 +1,4 @@
+import { GRANTED_AGAIN, largerOf } from '../store/fencing-token.js'
 import { type Grant, isLocked, type LeaseRecord, type LeaseState, type Metadata } from '../store/lease-record.js'
 import type { AcquireOutcome, AcquireRequest, RenewOutcome } from '../store/lease-store.js'
 import { withoutBreakReason } from '../store/metadata.js'
@@ -45,8 +46,8 @@ export function decideRenewal(
   if (record === undefined) return { refusal: { renewed: false, reason: 'deleted' } }
   const refusal = refusalOf(name, grantId, record)
   if (refusal !== undefined) return { refusal }
-  const isLate = changes.metadata !== undefined && record.fencingToken > fencingToken
-  if (isLate) return { refusal: { renewed: false, reason: 'expired' } }
+  // A late duplicate of a claim can be granted again, under the same grant id: the earlier grant stays over.
+  if (record.fencingToken > largerOf(fencingToken, changes.fencingToken ?? 0n)) return { refusal: GRANTED_AGAIN }
   // A record with our grant id, but not the version that we wrote last, is our own write, whose answer was lost.
   const count = renewalsOf(record)
   const renewals = count === undefined ? undefined : count + 1
@@ -63,10 +64,6 @@ export function decideRelease(
   if (record.grantId !== grantId || record.owner === '') return undefined
   const isLate = record.fencingToken > fencingToken
   return rewrite(record, { owner: '', metadata: metadata === undefined || isLate ? record.metadata : metadata })
-}
-
-export function largerOf(one: bigint, other: bigint): bigint {
-  return one > other ? one : other
 }
 
 /** Why the grant is over, if it is. */

@@ -4,6 +4,7 @@ import { LeaseUnavailableError } from '../errors/lease-unavailable-error.js'
 import { checkOptionNames } from '../errors/option-names.js'
 import { shownValue } from '../errors/shown-value.js'
 import { anotherGrant, nothingToBreak } from '../store/break-conflict.js'
+import { largerOf } from '../store/fencing-token.js'
 import { type Grant, isLocked, type LeaseRecord, type Metadata } from '../store/lease-record.js'
 import type {
   AcquireOutcome,
@@ -22,7 +23,7 @@ import { StoreChecks } from '../store-kit/store-checks.js'
 import type { Clock } from '../time/clock.js'
 import { systemClock } from '../time/system-clock.js'
 import { VALIDITY_MARGIN } from '../time/validity.js'
-import { decideClaim, decideRelease, decideRenewal, largerOf } from './cas-decisions.js'
+import { decideClaim, decideRelease, decideRenewal } from './cas-decisions.js'
 import { PROBE_NAME, type ProbedRegister, probeRegister } from './cas-probe.js'
 import {
   type CasStanding,

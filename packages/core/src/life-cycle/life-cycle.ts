@@ -1,4 +1,5 @@
 import { anotherGrant, nothingToBreak } from '../store/break-conflict.js'
+import { GRANTED_AGAIN, raisedTo } from '../store/fencing-token.js'
 import type { Grant, LeaseRecord, Metadata } from '../store/lease-record.js'
 import type {
   AcquireOutcome,
@@ -76,14 +77,17 @@ export class LifeCycle<P extends Place = Place> {
     return queueing(request, state, { granted: false }, stale)
   }
 
-  /** Renews the grant for the recorded ttl. `metadata` replaces the metadata of the record, if it is given. */
+  /**
+   * Renews the grant for the recorded ttl. `metadata` replaces the metadata of the record, if it is given. A record with a
+   * larger token is that of a later grant: a late duplicate of a claim can be granted again, under the same grant id.
+   */
   renew(grant: Grant, { lease, now }: NameState<P>, metadata?: Metadata): Decision<RenewOutcome> {
-    const { name, grantId } = grant
+    const { name, grantId, fencingToken } = grant
     const state = lease === undefined ? undefined : stateAt(lease, now)
-    const isOver = lease?.grantId !== grantId || (metadata !== undefined && lease.fencingToken > grant.fencingToken)
-    if (lease === undefined || isOver || (state !== 'leased' && state !== 'expired')) {
+    if (lease?.grantId !== grantId || (state !== 'leased' && state !== 'expired')) {
       return { outcome: { renewed: false, reason: refusalOf(lease, grantId), ...holderOf(name, lease, now) } }
     }
+    if (lease.fencingToken > fencingToken) return { outcome: GRANTED_AGAIN }
     const lockedUntil = this.#lockEnd(lease.ttl, now)
     const renewals = lease.renewals === undefined ? undefined : lease.renewals + 1
     const renewed = { ...lease, state: 'leased', lockedUntil, metadata: metadata ?? lease.metadata, renewals } as const
@@ -92,7 +96,7 @@ export class LifeCycle<P extends Place = Place> {
 
   /** A token that is as large already stays: a raise whose answer was lost can be repeated. */
   raiseToken(grant: Grant, token: bigint, state: NameState<P>): Decision<RenewOutcome> {
-    const { next, ...decision } = this.renew(grant, state)
+    const { next, ...decision } = this.renew(raisedTo(grant, token), state)
     if (next === undefined || next.fencingToken >= token) return { ...decision, next }
     return { outcome: decision.outcome, next: { ...next, fencingToken: token } }
   }

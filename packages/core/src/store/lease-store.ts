@@ -89,7 +89,7 @@ export type RenewRefusal = 'taken' | 'broken' | 'deleted' | 'expired'
 /**
  * `holder`: the record of the present holder. With `taken`, it may be the record of the refused grant itself: another
  * program removed its owner, and the name stays locked for others. The engine then releases the grant. It also does so with
- * `left`: a part of the store may still have the grant. The holder has stopped by then.
+ * `left`: a part of the store may still have the grant, or a later one with its id. The holder has stopped by then.
  */
 export type RenewOutcome =
   | { readonly renewed: true }
@@ -145,7 +145,11 @@ export interface LeaseStore {
 
   acquire(request: AcquireRequest, call: StoreCall): Promise<AcquireOutcome>
 
-  /** Restarts the ttl of the grant, if the grant is in force. */
+  /**
+   * Restarts the ttl of the grant, if the grant is in force. A grant that has ended never comes back: where the record has the
+   * grant id and a larger fencing token, the store refuses with `expired` and `left`. A late duplicate of a claim can be
+   * granted again, under the same grant id, and another owner may have held the name in between.
+   */
   renew(grant: Grant, call: StoreCall): Promise<RenewOutcome>
 
   /**
@@ -159,9 +163,8 @@ export interface LeaseStore {
   read(name: string, call: StoreCall): Promise<LeaseRecord | undefined>
 
   /**
-   * Replaces the metadata of the grant and restarts its ttl, if the grant is in force. It is over if the record has a larger
-   * fencing token, also under the same grant id. Absent, or always rejects, where
-   * the layout has no room for metadata.
+   * Replaces the metadata of the grant and restarts its ttl, if the grant is in force. Refused like a heartbeat if it is not.
+   * Absent, or always rejects, where the layout has no room for metadata.
    */
   update?(grant: Grant, metadata: Metadata, call: StoreCall): Promise<RenewOutcome>
 

@@ -1,3 +1,4 @@
+import type { Grant } from '@leasehold/core'
 import { bytesLiteral, textLiteral } from '../sql-text.js'
 import type { SqlNames } from '../table-names.js'
 
@@ -136,28 +137,26 @@ export class Operations {
     return this.#update([...set, 'version = version + 1'], name, `grant_id = ${bytesLiteral(grantId)} and ${HELD}`)
   }
 
-  /** Many grants in one statement. Those that have ended are left out. */
-  renew(grants: readonly GrantKey[]): string {
-    const each = grants.map(
-      ({ name, grantId }) => `(name = ${bytesLiteral(name)} and grant_id = ${bytesLiteral(grantId)})`,
-    )
+  /**
+   * Many grants in one statement. Those that have ended are left out. A late duplicate of a claim can be granted again, under
+   * the same id and with a larger token: the earlier grant stays over.
+   */
+  renew(grants: readonly Grant[]): string {
+    const each = grants.map(({ name, grantId, fencingToken }) => {
+      return `(name = ${bytesLiteral(name)} and grant_id = ${bytesLiteral(grantId)} and fencing_token <= ${fencingToken})`
+    })
     return `update ${this.#names.leases} ${BY_ROW} set ${RENEWED} where state = 'leased' and (${each.join(' or ')})`
   }
 
-  /**
-   * A late duplicate of a claim can be granted again, under the same id: without the token, an update of the earlier grant
-   * would change the metadata of the later one.
-   */
-  update({ name, grantId }: GrantKey, metadata: string, token: bigint): string {
+  update(grant: Grant, metadata: string): string {
     const set = [RENEWED, `metadata = ${textLiteral(metadata)}`, 'break_reason = null', 'version = version + 1']
-    const isOurs = `grant_id = ${bytesLiteral(grantId)} and state = 'leased' and fencing_token <= ${token}`
-    return this.#update(set, name, isOurs)
+    return this.#update(set, grant.name, isInForce(grant))
   }
 
-  /** A token that is as large already stays. */
-  raise({ name, grantId }: GrantKey, token: bigint): string {
+  /** `raised`: the grant with the new token. A token that is as large already stays. */
+  raise(raised: Grant, token: bigint): string {
     const set = [RENEWED, `fencing_token = greatest(fencing_token, ${token})`, 'version = version + 1']
-    return this.#update(set, name, `grant_id = ${bytesLiteral(grantId)} and state = 'leased'`)
+    return this.#update(set, raised.name, isInForce(raised))
   }
 
   /** `token`: a later grant under the same id keeps its metadata. */
@@ -225,6 +224,10 @@ export class Operations {
   #update(set: readonly string[], name: string, isOurs: string): string {
     return `update ${this.#names.leases} ${BY_ROW} set ${set.join(', ')} where name = ${bytesLiteral(name)} and ${isOurs}`
   }
+}
+
+function isInForce({ grantId, fencingToken }: Grant): string {
+  return `grant_id = ${bytesLiteral(grantId)} and state = 'leased' and fencing_token <= ${fencingToken}`
 }
 
 function orNone(value: string): string {

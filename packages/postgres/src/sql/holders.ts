@@ -1,7 +1,9 @@
 /** Operations of a holder, and those that end a grant. */
 export const holders = `
 -- Renews many grants and returns the exceptions: an index and an answer for each grant that was not renewed.
-create or replace function "leasehold"."leases_renew_1"(p_names text[], p_grants text[]) returns json
+-- A late duplicate of a claim can be granted again, under the same id and with a larger token: the earlier grant stays over.
+-- p_tokens: empty for a client that is older than this argument.
+create or replace function "leasehold"."leases_renew_2"(p_names text[], p_grants text[], p_tokens bigint[]) returns json
 language plpgsql as $$
 declare
   v_names text[];
@@ -15,8 +17,9 @@ begin
       update "leasehold"."leases" l set
           locked_until = coalesce(clock_timestamp() + l.ttl * interval '1 millisecond', 'infinity'),
           renewals = l.renewals + 1
-        from unnest(p_names, p_grants) as w(name, grant_id)
+        from unnest(p_names, p_grants, p_tokens) as w(name, grant_id, token)
         where l.name = w.name and l.grant_id = w.grant_id and l.state = 'leased'
+          and l.fencing_token <= coalesce(w.token, l.fencing_token)
         returning l.name, l.grant_id
     )
     select array_agg(r.name), array_agg(r.grant_id) into v_names, v_grants from renewed r;
@@ -24,8 +27,9 @@ begin
   exception when lock_not_available then
     with free as (
       select l.name, l.grant_id
-        from unnest(p_names, p_grants) as w(name, grant_id)
+        from unnest(p_names, p_grants, p_tokens) as w(name, grant_id, token)
         join "leasehold"."leases" l on l.name = w.name and l.grant_id = w.grant_id and l.state = 'leased'
+          and l.fencing_token <= coalesce(w.token, l.fencing_token)
         for no key update of l skip locked
     ), renewed as (
       update "leasehold"."leases" l set
@@ -47,18 +51,18 @@ begin
         when l.state in ('breaking', 'broken')
           then json_build_array('ended', 'broken', "leasehold"."leases_holder_1"(w.name))
         when l.state = 'available' then json_build_array('ended', 'expired')
+        when l.fencing_token > w.token then json_build_array('later')
         else json_build_array('locked')
       end
     )), '[]')
-    from unnest(p_names, p_grants) with ordinality as w(name, grant_id, place)
+    from unnest(p_names, p_grants, p_tokens) with ordinality as w(name, grant_id, token, place)
     left join "leasehold"."leases" l on l.name = w.name
     where (w.name, w.grant_id) not in (select d.name, d.grant_id from unnest(v_names, v_grants) as d(name, grant_id))
   );
 end
 $$;
 
--- A late duplicate of a claim can be granted again, under the same id: without the token, an update of the earlier grant would
--- change the metadata of the later one.
+-- p_token: as for leases_renew_2; null for an older client.
 create or replace function "leasehold"."leases_update_2"(p_name text, p_grant text, p_metadata json, p_token bigint) returns json
 language plpgsql as $$
 declare
@@ -70,25 +74,26 @@ begin
     where l.name = p_name and l.grant_id = p_grant and l.state = 'leased'
       and l.fencing_token <= coalesce(p_token, l.fencing_token);
   if found then return '["renewed"]'; end if;
-  if exists (
-    select from "leasehold"."leases" l where l.name = p_name and l.grant_id = p_grant and l.fencing_token > p_token
-  ) then return '["ended", "expired"]'; end if;
-  v_exceptions := "leasehold"."leases_renew_1"(array[p_name], array[p_grant]);
+  v_exceptions := "leasehold"."leases_renew_2"(array[p_name], array[p_grant], array[p_token]);
   return coalesce(v_exceptions -> 0 -> 1, '["locked"]');
 end
 $$;
 
 -- A token that is as large already stays. Changes no key: it does not wait for a guard. A guard that passed under the earlier
 -- token still keeps the name from a new grant; a later one needs the raised token.
-create or replace function "leasehold"."leases_raise_1"(p_name text, p_grant text, p_token bigint) returns json
+-- p_before: the token of the grant; null for an older client.
+create or replace function "leasehold"."leases_raise_2"(p_name text, p_grant text, p_token bigint, p_before bigint) returns json
 language plpgsql as $$
 begin
   update "leasehold"."leases" l set
       locked_until = coalesce(clock_timestamp() + l.ttl * interval '1 millisecond', 'infinity'),
       renewals = l.renewals + 1, fencing_token = greatest(l.fencing_token, p_token)
-    where l.name = p_name and l.grant_id = p_grant and l.state = 'leased';
+    where l.name = p_name and l.grant_id = p_grant and l.state = 'leased'
+      and l.fencing_token <= greatest(coalesce(p_before, l.fencing_token), p_token);
   if found then return '["renewed"]'; end if;
-  return coalesce("leasehold"."leases_renew_1"(array[p_name], array[p_grant]) -> 0 -> 1, '["locked"]');
+  return coalesce(
+    "leasehold"."leases_renew_2"(array[p_name], array[p_grant], array[greatest(p_before, p_token)]) -> 0 -> 1, '["locked"]'
+  );
 end
 $$;
 

@@ -35,8 +35,9 @@ begin
     elsif v_operation = 'release-many' then
       v_answer := "leasehold"."leases_release_many_1"(v_call);
     elsif v_operation = 'renew' then
-      v_answer := "leasehold"."leases_renew_1"(
-        array(select jsonb_array_elements_text(v_call -> 1)), array(select jsonb_array_elements_text(v_call -> 2))
+      v_answer := "leasehold"."leases_renew_2"(
+        array(select jsonb_array_elements_text(v_call -> 1)), array(select jsonb_array_elements_text(v_call -> 2)),
+        array(select jsonb_array_elements_text(v_call -> 3)::bigint)
       );
     elsif v_operation = 'release' then
       v_answer := "leasehold"."leases_release_2"(v_call ->> 1, v_call ->> 2, (v_call ->> 3)::json, (v_call ->> 4)::bigint);
@@ -49,7 +50,7 @@ begin
     elsif v_operation = 'break' then
       v_answer := "leasehold"."leases_break_1"(v_call ->> 1, (v_call ->> 2)::bigint, v_call ->> 3, v_call ->> 4);
     elsif v_operation = 'raise' then
-      v_answer := "leasehold"."leases_raise_1"(v_call ->> 1, v_call ->> 2, (v_call ->> 3)::bigint);
+      v_answer := "leasehold"."leases_raise_2"(v_call ->> 1, v_call ->> 2, (v_call ->> 3)::bigint, (v_call ->> 4)::bigint);
     elsif v_operation = 'withdraw' then
       v_answer := "leasehold"."leases_withdraw_1"(v_call ->> 1, v_call ->> 2);
     elsif v_operation = 'watch' then

@@ -89,7 +89,7 @@ describePostgres('the tables', () => {
           await server.query(sql.replace(/ *elsif v_operation = 'raise' then\n.*\n/, ''))
         }
         await server.query(
-          `DROP FUNCTION ${schema}.leases_raise_1; DELETE FROM ${schema}.leases_migrations WHERE version > 7`,
+          `DROP FUNCTION ${schema}.leases_raise_2; DELETE FROM ${schema}.leases_migrations WHERE version > 7`,
         )
         const store = scene.store(server, { schema })
         const grant = await granted(store, 'held')

@@ -14,6 +14,7 @@ import type {
   RenewOutcome,
   StoreCall,
 } from '@leasehold/core/store'
+import { raisedTo } from '@leasehold/core/store-kit'
 import { type Floor, NoFloorError, type ServerInfo } from '@leasehold/redis/internal'
 import type { QuorumMember } from '../../src/electorate.js'
 import { largestOf } from '../../src/fencing-tokens.js'
@@ -114,11 +115,13 @@ export class FakeMember implements QuorumMember {
   }
 
   async renew(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
-    return this.#shown(grant.name, await this.#call('renew', call, (store) => store.renew(grant)))
+    return this.#shown(grant.name, await this.#call('renew', call, (store) => store.renew(this.#ownOf(grant))))
   }
 
   async renewMany(grants: readonly Grant[], call: StoreCall): Promise<readonly RenewOutcome[]> {
-    const outcomes = await this.#call('renewMany', call, (store) => store.renewMany(grants))
+    const outcomes = await this.#call('renewMany', call, (store) =>
+      store.renewMany(grants.map((grant) => this.#ownOf(grant))),
+    )
     return outcomes.map((outcome, index) => this.#shown(grants[index]?.name ?? '', outcome))
   }
 
@@ -179,7 +182,7 @@ export class FakeMember implements QuorumMember {
     const { server } = this
     const outcome = await this.#call('raiseToken', call, async (store) => {
       const record = await store.read(grant.name)
-      const renewed = await store.renew(grant)
+      const renewed = await store.renew(this.#ownOf(raisedTo(grant, token)))
       if (record === undefined || !renewed.renewed) return renewed
       const shown = this.#shownRecord(record).fencingToken
       this.#raiseFloor(largestOf([token, shown]))

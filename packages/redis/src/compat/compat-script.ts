@@ -67,7 +67,8 @@ function operations.acquire(record, args)
 end
 
 -- A grant without its key is lost, also if the key is gone: another process may have held it and released it meanwhile.
-function operations.renew(record, id)
+function operations.renew(record, args)
+  local id, token = string.match(args, RENEWAL)
   if record.exists and record.state == 'leased' and record.grant == id then
     local value = old_value()
     if value ~= id then
@@ -77,7 +78,7 @@ function operations.renew(record, id)
       return { 'ended', was_locked and 'deleted' or 'expired' }
     end
   end
-  local answer = lease.renew(record, id)
+  local answer = lease.renew(record, args)
   if answer == 'renewed' then hold_old(id, record.ttl) end
   return answer
 end

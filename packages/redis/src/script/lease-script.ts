@@ -49,6 +49,8 @@ local LARGEST = 9007199254740991
 local str_find, str_sub, str_byte = string.find, string.sub, string.byte
 -- Grant id, ttl, whether to queue, metadata (JSON has no line breaks) and owner.
 local CLAIM = '^(%S+) (%S+) (%S+) ([^\\n]*)\\n(.*)$'
+-- Grant id and fencing token, which has 16 digits.
+local RENEWAL = '^(%S+):(%d+)$'
 local life = tonumber(ARGV[1])
 local now, micros, slow_path, unproven, last_ttl, renewed, least
 local cluster, shared = string.match(ARGV[2], '^%S+ (%a+) ?(%a*)$')

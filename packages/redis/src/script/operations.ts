@@ -56,11 +56,16 @@ function operations.acquire(record, args)
   return with_holder({ 'refused', place, echo }, record)
 end
 
-function operations.renew(record, id)
+-- A late duplicate of a claim can be granted again, under the same id and with a larger token: the earlier grant stays over.
+local function is_later(record, id, token) return record.state == 'leased' and record.grant == id and record.token > token end
+
+function operations.renew(record, args)
+  local id, token = string.match(args, RENEWAL)
   if not record.exists then return { 'ended', 'deleted' } end
   if record.grant ~= id then return with_holder({ 'ended', 'taken' }, record) end
   if record.state == 'breaking' then return with_holder({ 'ended', 'broken' }, record) end
   if record.state ~= 'leased' then return { 'ended', 'expired' } end
+  if is_later(record, id, tonumber(token)) then return { 'later' } end
   if record.ends < math.huge then record.ends = micros + duration(record.ttl) * 1000 end
   keep(record)
   return 'renewed'
@@ -69,9 +74,10 @@ end
 -- The grant keeps its time, and its metadata those of a grant under its earlier token. A token that is as large already stays.
 function operations.raise(record, args)
   local id, before, token = string.match(args, '^(%S+) (%S+) (%S+)$')
+  local wanted = math.max(tonumber(before), tonumber(token))
   token = math.max(record.token, tonumber(token))
-  if record.grant == id and record.state == 'leased' then raise_floor(token) end
-  local answer = operations.renew(record, id)
+  if record.grant == id and record.state == 'leased' and not is_later(record, id, wanted) then raise_floor(token) end
+  local answer = operations.renew(record, id .. ':' .. whole(wanted))
   if answer ~= 'renewed' or token == record.token then return answer end
   local granted = time_of(record, redis.call('HGET', record.key, 'granted'))
   local metadata = unchanged(record, math.min(record.token, tonumber(before)))
@@ -81,13 +87,9 @@ function operations.raise(record, args)
   return answer
 end
 
--- Whether the metadata is of this grant. A late duplicate of a claim can be granted again, under the same id.
-local function is_current(record, token) return record.token <= tonumber(token) end
-
 function operations.update(record, args)
   local id, token, metadata = string.match(args, '^(%S+) (%S+) (.*)$')
-  if record.grant == id and not is_current(record, token) then return { 'ended', 'expired' } end
-  local answer = operations.renew(record, id)
+  local answer = operations.renew(record, id .. ':' .. token)
   if answer == 'renewed' then redis.call('HSET', record.key, 'metadata', metadata) end
   return answer
 end
@@ -105,7 +107,7 @@ local function is_last(record, id) return record.exists and record.grant == id a
 function operations.release(record, args)
   local id, token, metadata = string.match(args, '^(%S+) ?(%S*) ?(.*)$')
   if not is_last(record, id) then return with_holder({ 'unreleased' }, record) end
-  if metadata ~= '' and is_current(record, token) then
+  if metadata ~= '' and record.token <= tonumber(token) then
     redis.call('HSET', record.key, 'metadata', metadata)
     record.has_reason = false
   end

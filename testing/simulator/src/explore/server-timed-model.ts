@@ -9,7 +9,7 @@ import {
   type StoredLease,
   WaitQueue,
 } from '@leasehold/core/life-cycle'
-import type { AcquireOutcome } from '@leasehold/core/store'
+import type { AcquireOutcome, RenewOutcome } from '@leasehold/core/store'
 import type { BrokenRule } from './broken-rule.js'
 import type { ClientStep, Draft } from './client-step.js'
 import { type Grid, NAME, ownerOf } from './grid.js'
@@ -31,7 +31,15 @@ import type { CarriedOut, StoreModel } from './store-model.js'
 import { type Client, idleCas, knows, type Server } from './world.js'
 
 const NO_METADATA = Object.freeze({})
-const reasons = ['taken', 'broken', 'deleted', 'expired'] as const
+
+/** By the `detail` of a message. */
+const refusals: readonly Extract<RenewOutcome, { renewed: false }>[] = [
+  { renewed: false, reason: 'taken' },
+  { renewed: false, reason: 'broken' },
+  { renewed: false, reason: 'deleted' },
+  { renewed: false, reason: 'expired' },
+  { renewed: false, reason: 'expired', left: true },
+]
 
 /** The details of the answer to a read, and of the holder in a refusal. */
 const NONE = 0
@@ -84,7 +92,9 @@ export class ServerTimedModel implements StoreModel {
         const decision = this.#lifeCycle.renew(this.#grantOf(index, grantId, token), state)
         const { outcome } = decision
         if (outcome.renewed) return { server: this.#after(server, decision), answer: answer(RENEWED) }
-        return { server, answer: answer(NOT_RENEWED, reasons.indexOf(outcome.reason)) }
+        const { reason, left } = outcome
+        const detail = refusals.findIndex((refusal) => refusal.reason === reason && refusal.left === left)
+        return { server, answer: answer(NOT_RENEWED, detail) }
       }
       case RELEASE: {
         const decision = this.#lifeCycle.release(this.#grantOf(index, grantId, token), state)
@@ -182,7 +192,7 @@ export class ServerTimedModel implements StoreModel {
       case RENEWED:
         return { type: 'renew-answer', op, outcome: { renewed: true } }
       case NOT_RENEWED:
-        return { type: 'renew-answer', op, outcome: { renewed: false, reason: reasons[detail] ?? 'taken' } }
+        return { type: 'renew-answer', op, outcome: refusals[detail] ?? { renewed: false, reason: 'taken' } }
       case RELEASED: {
         const holder = detail === 2 ? { holder: this.#record(index, FOREIGN, 0, LOCKED) } : {}
         return {

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { LeaseConflictError, type LeaseStore } from '@leasehold/core'
 import { AbortableCall, type BreakOptions } from '@leasehold/core/store'
 import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
+import { stayedOver } from './renewal.js'
 
 /** Resolves with the milliseconds until the name is free. */
 async function breaks(trial: StoreTrial, client: LeaseStore, options: BreakOptions = {}): Promise<number> {
@@ -41,6 +42,10 @@ export const storeBreakLaws: readonly StoreLaw[] = [
     },
   }),
   ...grantedStoreLawsOf('break', ['break'], {
+    async 'a broken grant does not come back with a late duplicate of its claim'(trial, grant, one, other) {
+      await breaks(trial, other, { period: 0 })
+      await stayedOver(trial, grant, one, other)
+    },
     async 'without a period keeps the name locked for the rest of the ttl, then frees it'(trial, _, one, other) {
       const remaining = await breaks(trial, one)
       assert(remaining > 0 && remaining <= trial.ttl * 1.01 + 50, `${remaining} ms`)

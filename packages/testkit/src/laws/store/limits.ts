@@ -6,9 +6,13 @@ import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from 
 /** Every operation that each store has, by its name. */
 function operations(trial: StoreTrial, client: LeaseStore, call: StoreCall): Record<string, () => Promise<unknown>> {
   const { name, ttl } = trial
-  const grant = { name, owner: 'owner', grantId: trial.guid('id'), fencingToken: 1n, ttl }
+  const claim = { name, owner: 'owner', grantId: trial.guid('id'), ttl }
+  let grant = { ...claim, fencingToken: 1n }
   return {
-    acquire: () => client.acquire({ name, owner: 'owner', grantId: trial.guid('id'), ttl }, call),
+    acquire: async () => {
+      const outcome = await client.acquire(claim, call)
+      if (outcome.granted) grant = outcome.grant
+    },
     renew: () => client.renew(grant, call),
     release: () => client.release(grant, call),
     read: () => client.read(name, call),

@@ -1,5 +1,23 @@
 import assert from 'node:assert/strict'
-import { grantedStoreLawsOf, type StoreLaw, storeLawsOf } from '../store-trial.js'
+import type { Grant, LeaseStore } from '@leasehold/core'
+import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
+
+/**
+ * A duplicate of the claim that the network delivers now is granted under the same grant id, for another owner may have held
+ * the name in between. The holder of the earlier grant learns that it is over, and can free the name.
+ */
+export async function stayedOver(trial: StoreTrial, grant: Grant, one: LeaseStore, other: LeaseStore): Promise<void> {
+  const { owner, grantId } = grant
+  const late = await trial.granted(other, { owner, grantId })
+  assert(late.fencingToken > grant.fencingToken)
+  const isOver = { renewed: false, reason: 'expired', left: true }
+  assert.deepEqual(await one.renew(grant, trial.call), isOver)
+  assert.deepEqual((await one.renewMany?.([grant], trial.call)) ?? [isOver], [isOver])
+  assert.deepEqual(await other.renew(late, trial.call), { renewed: true })
+  await trial.refused(other)
+  assert.deepEqual(await one.release(grant, trial.call), { released: true })
+  await trial.granted(other)
+}
 
 export const storeRenewalLaws: readonly StoreLaw[] = [
   ...grantedStoreLawsOf('renewal', [], {
@@ -21,6 +39,10 @@ export const storeRenewalLaws: readonly StoreLaw[] = [
       assert.equal(outcome.reason, 'taken')
       assert.equal(outcome.holder?.owner, 'successor')
       assert.deepEqual(await other.renew(successor, trial.call), { renewed: true })
+    },
+    async 'a grant that expired does not come back with a late duplicate of its claim'(trial, grant, one, other) {
+      await trial.expire(other)
+      await stayedOver(trial, grant, one, other)
     },
     async 'a grant that was released is not renewed'(trial, grant, client) {
       await client.release(grant, trial.call)
