@@ -54,7 +54,16 @@ export function isWithoutHolder({ grantId, displaced }: CasRecord): boolean {
 
 /** A recorded duration within its bounds; an invalid one, such as NaN, counts as the longest. */
 function capped(duration: number, longest: number, least: number): number {
-  return duration >= least && duration <= longest ? duration : longest
+  return isWithin(duration, longest, least) ? duration : longest
+}
+
+function isWithin(duration: number, longest: number, least: number): boolean {
+  return duration >= least && duration <= longest
+}
+
+/** Whether the recorded durations are within their bounds. If not, the answer may be wrong: nothing may be written by them. */
+export function hasValidDurations({ ttl, displaced }: CasRecord, longest: number): boolean {
+  return isWithin(ttl, longest, Number.MIN_VALUE) && (displaced === undefined || isWithin(displaced.ttl, longest, 0))
 }
 
 export function toLeaseRecord(name: string, record: CasRecord, standing: CasStanding): LeaseRecord {

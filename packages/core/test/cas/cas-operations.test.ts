@@ -1,4 +1,10 @@
-import { type Grant, LeaseConfigurationError, LeaseConflictError, LeaseNameError } from '@leasehold/core'
+import {
+  type Grant,
+  LeaseConfigurationError,
+  LeaseConflictError,
+  LeaseNameError,
+  LeaseUnavailableError,
+} from '@leasehold/core'
 import { AbortableCall, type CasRecord, type CasRegister, type CasStoreOptions, casStore } from '@leasehold/core/store'
 import { VirtualClock } from '@leasehold/testkit'
 import { describe, expect, it, vi } from 'vitest'
@@ -317,6 +323,15 @@ describe('change over a compare-and-set register', () => {
     expect(register.recordOf('job')).toMatchObject({ ...to, ttl: TTL, metadata: { version: '7' } })
   })
 
+  it('is not repeated by a ttl that no holder can have, for the answer may be wrong', async () => {
+    const { register, store, held } = setUp()
+    const grant = await held('a')
+    await store.change(grant, to, call)
+    register.write('job', { ...register.recordOf('job'), ttl: -1 })
+    await expect(store.change(grant, to, call)).rejects.toBeInstanceOf(LeaseUnavailableError)
+    expect(register.recordOf('job')).toMatchObject({ ...to, ttl: -1 })
+  })
+
   it('is not granted for a deleted, broken, expired or released lease, and reports the holder', async () => {
     const { clock, register, store, held } = setUp()
     const first = await held('a')
@@ -376,6 +391,20 @@ describe('break over a compare-and-set register', () => {
       'replace',
     ])
   })
+
+  it.each([-1, Number.NaN, Number.POSITIVE_INFINITY])(
+    'writes nothing by a ttl of %d, but a given period',
+    async (ttl) => {
+      const { register, store, claim } = setUp()
+      await claim('a')
+      register.write('job', { ...register.recordOf('job'), ttl })
+      const written = register.recordOf('job')
+      await expect(store.break('job', {}, call)).rejects.toThrow(`a ttl that no holder can have (${ttl} ms): try again`)
+      await expect(store.break('job', {}, call)).rejects.toBeInstanceOf(LeaseUnavailableError)
+      expect(register.recordOf('job')).toEqual(written)
+      expect(await store.break('job', { period: 0 }, call)).toEqual({ remaining: 0 })
+    },
+  )
 
   it('rejects when the name is free, or the period is invalid', async () => {
     const { store } = setUp()
