@@ -30,8 +30,9 @@ export class Membership {
   readonly #places: Places
   #lease: StoreLease | undefined
   #place = -1
-  /** The metadata that was written last, as text. */
+  /** The metadata that was sent last, and that of the last write that was confirmed, as texts. */
   #written = ''
+  #confirmed = ''
 
   constructor(options: MembershipOptions) {
     this.#options = options
@@ -59,16 +60,22 @@ export class Membership {
     if (taken === undefined) return false
     this.#lease = taken.lease
     this.#place = taken.place
-    this.#written = JSON.stringify(metadata)
+    this.#written = textOf(metadata)
+    this.#confirmed = this.#written
     return true
   }
 
-  /** The members of the group but this one, as their records show them. */
+  /**
+   * The members of the group but this one, as their records show them. A late duplicate of an earlier write may have put an
+   * older share into this worker's record: then the next `show` writes it again.
+   */
   async others(signal: AbortSignal): Promise<readonly SeenMember[]> {
     const { store, partitions } = this.#options
     const members: SeenMember[] = []
+    const shown = this.#confirmed
     for await (const { place, record } of this.#places.held(signal)) {
       if (place !== this.#place) members.push(seenMember(place, record, store, partitions))
+      else if (this.#written === shown && textOf(record.metadata) !== shown) this.#written = ''
     }
     return members
   }
@@ -76,12 +83,13 @@ export class Membership {
   /** Shows a share in this worker's record. Rejects if the store refuses it. */
   async show(share: Share, isLeaving: boolean): Promise<void> {
     const metadata = this.#metadataOf(share, isLeaving)
-    const text = JSON.stringify(metadata)
+    const text = textOf(metadata)
     if (text === this.#written || this.#lease === undefined) return
     this.#written = text
     let isWritten = false
     try {
       isWritten = await this.#lease.update(metadata)
+      if (isWritten) this.#confirmed = text
     } finally {
       if (!isWritten && this.#written === text) this.#written = ''
     }
@@ -101,4 +109,9 @@ export class Membership {
       ...toRecord(metadata()),
     })
   }
+}
+
+/** Metadata as a text that does not depend on the order of its keys: some stores do not keep it. */
+function textOf(metadata: Metadata): string {
+  return JSON.stringify(Object.entries(metadata).sort(([one], [other]) => (one < other ? -1 : 1)))
 }

@@ -76,6 +76,29 @@ describe('the members of a partition group', () => {
     await stop(one, two)
   })
 
+  it('show a share again that a late duplicate of an earlier write has replaced, and write nothing otherwise', async () => {
+    const { time, store, start, stop, read } = createPlace()
+    let updates = 0
+    const { update } = store
+    store.update = (...asked) => {
+      updates += 1
+      return update.apply(store, asked)
+    }
+    const group = start({ owner: 'one' })
+    await time.advance(5_000)
+    const record = await store.read('group/members/0')
+    const { ttl = 0, ...grant } = record ?? expect.unreachable()
+    const before = updates
+    await time.advance(5_000)
+    expect(updates).toBe(before)
+    await update.call(store, { ...grant, ttl }, { ...grant.metadata, share: 'c4' })
+    expect(await read()).toMatchObject([{ held: [] }])
+    await time.advance(1_000)
+    expect(await read()).toMatchObject([{ owner: 'one', held: [0, 1, 2, 3] }])
+    expect(updates).toBe(before + 1)
+    await stop(group)
+  })
+
   it('are read from the store without a start, and after a stop', async () => {
     const { time, create, start, stop, read, settled } = createPlace()
     expect(await read()).toEqual([])

@@ -90,4 +90,12 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/partition-group/group-members.test.ts',
     name: 'show a grant and a release before the next round, if they show metadata',
   },
+  {
+    title: 'membership: a share that a late duplicate of an older write has replaced stays',
+    file: 'src/partition-group/membership.ts',
+    find: "textOf(record.metadata) !== shown) this.#written = ''",
+    replace: 'textOf(record.metadata) !== shown) continue',
+    test: 'test/partition-group/group-members.test.ts',
+    name: 'show a share again that a late duplicate',
+  },
 ]
