@@ -99,4 +99,20 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/raised-tokens.test.ts',
     name: 'is in the next grant of a store that did not raise it',
   },
+  {
+    title: 'heartbeats: the record of a renewed grant is not looked at',
+    file: 'src/recorded-grants.ts',
+    find: 'if (isSeen && etag !== undefined && seen.etag === etag) return RENEWED',
+    replace: 'return RENEWED',
+    test: 'test/laws/blobs.test.ts',
+    name: 'a broken grant does not come back with a late duplicate of its claim',
+  },
+  {
+    title: 'heartbeats: a later grant with the same id is renewed',
+    file: 'src/recorded-grants.ts',
+    find: 'if (stored?.grantId === grantId && stored.fencingToken > fencingToken) return GRANTED_AGAIN',
+    replace: '',
+    test: 'test/laws/blobs.test.ts',
+    name: 'a broken grant does not come back with a late duplicate of its claim',
+  },
 ]

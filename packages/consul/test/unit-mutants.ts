@@ -53,9 +53,17 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'tokens: one that is raised again to less becomes smaller',
     file: 'src/consul-lease-store.ts',
-    find: 'token: last > token ? last : token',
+    find: 'token: largerOf(last, token)',
     replace: 'token',
     test: 'test/tokens.test.ts',
     name: 'that another process has raised are shown',
+  },
+  {
+    title: 'heartbeats: a later grant with the same id is renewed',
+    file: 'src/consul-lease-store.ts',
+    find: 'return tokenOf(entry) > fencingToken ? GRANTED_AGAIN : undefined',
+    replace: 'return undefined',
+    test: 'test/laws.test.ts',
+    name: 'a broken grant does not come back with a late duplicate of its claim',
   },
 ]

@@ -5,16 +5,7 @@ import { CREATE, EQUAL, VALUE } from './client/api.js'
 import type { EtcdClient } from './client/etcd-client.js'
 import { isLeaseGone } from './client/rpc-error.js'
 import type { Heartbeats } from './heartbeats.js'
-import {
-  type Claim,
-  holderIn,
-  holdingClaim,
-  type LeaseNote,
-  leftBy,
-  type NameState,
-  raisedToken,
-  toValue,
-} from './name-state.js'
+import { holderIn, holdingClaim, type LeaseNote, leftBy, type NameState, raisedToken, toValue } from './name-state.js'
 import type { NameTable, Plan } from './name-table.js'
 import type { AttachedGrant, ExtendedLease, ServerLeases } from './server-leases.js'
 
@@ -28,9 +19,6 @@ const LEASES = 3
 interface Successor extends Omit<Grant, 'fencingToken'> {
   readonly metadata?: Metadata | undefined
 }
-
-/** The key of a grant, and of its value the part that stays when the grant is written again. */
-type GrantClaim = Pick<Claim, 'key' | 'note'>
 
 type Granted = Extract<AcquireOutcome, { granted: true }>
 
@@ -57,11 +45,9 @@ export class Claims {
         place = state.own
         const held = holdingClaim(state, grantId)
         // The grant in force: the key keeps its place in the queue. After a change to this grant id, it is another key.
-        if (held !== undefined) return granted(repeated(state, request), held, key)
+        if (held !== undefined) return granted(repeated(state, request), held.key, key)
         const { first } = state
-        if (first === undefined || first.note?.waiting === grantId) {
-          return granted(followed(state, request), newClaim(state, key))
-        }
+        if (first === undefined || first.note?.waiting === grantId) return granted(followed(state, request), key)
         return { outcome: refused(name, state) }
       })
       if (outcome.granted && queue === true) this.#leases.detach(placeOf(grantId))
@@ -76,10 +62,10 @@ export class Claims {
     const ttl = (await this.#names.read(name, undefined, call)).note?.ttl ?? grant.ttl
     const { outcome } = await this.#granting({ name, ...to, ttl }, call, (state, granted): Plan<AcquireOutcome> => {
       const done = holdingClaim(state, to.grantId)
-      if (done !== undefined) return granted(repeated(state, { ...to, ttl }), done, left)
+      if (done !== undefined) return granted(repeated(state, { ...to, ttl }), done.key, left)
       const held = holdingClaim(state, grant.grantId)
       if (held === undefined) return { outcome: refused(name, state) }
-      return granted(followed(state, { ...to, ttl }), newClaim(state, held.key), left)
+      return granted(followed(state, { ...to, ttl }), held.key, left)
     })
     return outcome
   }
@@ -102,19 +88,19 @@ export class Claims {
     call: StoreCall,
     plan: (
       state: NameState,
-      granted: (note: LeaseNote, claim: GrantClaim, left?: Buffer) => Plan<AcquireOutcome>,
+      granted: (note: LeaseNote, key: Buffer, left?: Buffer) => Plan<AcquireOutcome>,
     ) => Plan<AcquireOutcome>,
   ): Promise<{ readonly outcome: AcquireOutcome; readonly lease: ExtendedLease }> {
     const { name, owner, grantId, ttl } = successor
     for (let count = 0; count < LEASES; count += 1) {
       const lease = await this.#leases.for(ttl, call)
       const { id: leaseId, extended } = lease
+      const claim = { held: grantId, owner, ttl, lease: leaseId }
       let attached: AttachedGrant | undefined
       let term = '0'
       try {
         const outcome = await this.#names.carryOut(name, grantId, call, (state) =>
-          plan(state, (note, { key, note: { after } = {} }, left) => {
-            const claim = { held: grantId, owner, ttl, lease: leaseId, ...(after === undefined ? {} : { after }) }
+          plan(state, (note, key, left) => {
             attached = { grantId, key, value: toValue(claim), ttl, leaseId }
             this.#leases.attach(attached)
             return {
@@ -128,6 +114,7 @@ export class Claims {
         )
         if (!outcome.granted) this.#leases.detach(grantId)
         if (!outcome.granted || attached === undefined) return { outcome, lease }
+        this.#leases.granted(outcome.grant)
         if (await this.#heartbeats.confirmed(attached, extended, term, call)) return { outcome, lease }
       } catch (error) {
         if (!isLeaseGone(error)) throw error
@@ -186,10 +173,6 @@ export class Claims {
 /** The id under which a place in the queue is attached to a server lease. */
 function placeOf(grantId: string): string {
   return `place of ${grantId}`
-}
-
-function newClaim({ noteRevision }: NameState, key: Buffer): GrantClaim {
-  return { key, note: { after: noteRevision } }
 }
 
 /** The record of the next grant. */

@@ -36,7 +36,7 @@ export class Heartbeats {
 
   /** Resolves with the outcomes, in the order of the grants. An outcome that is unknown is an error. */
   async renew(grants: readonly Grant[], call: StoreCall): Promise<(RenewOutcome | Error)[]> {
-    const known = grants.flatMap(({ grantId }) => this.#leases.find(grantId) ?? [])
+    const known = grants.flatMap((grant) => this.#leases.find(grant) ?? [])
     for (const grant of known) this.#leases.attach(grant)
     const outcomes = new Map<string, RenewOutcome | Error>()
     await Promise.all(
@@ -142,7 +142,7 @@ export class Heartbeats {
 
   /** Attaches the key of a grant in force to a server lease of this store. */
   async #move(grant: Grant, call: StoreCall): Promise<RenewOutcome> {
-    const { name, grantId, owner, ttl } = grant
+    const { name, grantId, owner, ttl, fencingToken } = grant
     const { id: leaseId, extended } = await this.#leases.for(ttl, call)
     let attached: AttachedGrant | undefined
     let term = '0'
@@ -150,8 +150,8 @@ export class Heartbeats {
       const held = holdingClaim(state, grantId)
       if (held === undefined) return { outcome: refusal(name, state, grantId) }
       if (isLater(state, grant)) return { outcome: GRANTED_AGAIN }
-      const note = { ...held.note, held: grantId, owner, ttl, lease: leaseId }
-      attached = { grantId, key: held.key, value: toValue(note), ttl, leaseId }
+      const note = { held: grantId, owner, ttl, lease: leaseId }
+      attached = { grantId, fencingToken, key: held.key, value: toValue(note), ttl, leaseId }
       this.#leases.attach(attached)
       const changes = { claim: { key: held.key, note, lease: leaseId } }
       const done = ({ raftTerm }: Header): RenewOutcome => {

@@ -29,8 +29,6 @@ export interface ClaimNote {
   readonly ttl?: number
   /** The server lease that the holder keeps alive. */
   readonly lease?: string
-  /** The revision of the record before the grant, so that no two grants have the same value; absent in older versions. */
-  readonly after?: string
 }
 
 /** A key in the queue of a name: of its holder, of a waiter, or of a lock of another program. */

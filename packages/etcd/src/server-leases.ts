@@ -1,4 +1,4 @@
-import type { Clock } from '@leasehold/core'
+import type { Clock, Grant } from '@leasehold/core'
 import { LeaseUnavailableError } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { untilAborted } from '@leasehold/core/store-kit'
@@ -20,6 +20,8 @@ const PAGE = 50
 /** A grant of this store whose key is attached to a server lease of this store. */
 export interface AttachedGrant {
   readonly grantId: string
+  /** `undefined` until it is known: a claim that was written may have had no answer. */
+  readonly fencingToken?: bigint
   readonly key: Buffer
   readonly value: Buffer
   readonly ttl: number
@@ -27,6 +29,7 @@ export interface AttachedGrant {
 }
 
 interface Attached extends AttachedGrant {
+  fencingToken?: bigint
   /** When the last heartbeat of the grant was asked for. */
   readonly askedAt: number
 }
@@ -114,9 +117,16 @@ export class ServerLeases {
     return lease.next
   }
 
-  /** The grant with this id, if it is attached to a lease of this store. */
-  find(grantId: string): AttachedGrant | undefined {
-    return this.#attached.get(grantId)
+  /** The grant, if it is attached to a lease of this store: not a later one with its id, nor one whose token is not known. */
+  find({ grantId, fencingToken }: Pick<Grant, 'grantId' | 'fencingToken'>): AttachedGrant | undefined {
+    const attached = this.#attached.get(grantId)
+    return attached?.fencingToken !== undefined && attached.fencingToken <= fencingToken ? attached : undefined
+  }
+
+  /** Keeps the token of a grant that was written. */
+  granted({ grantId, fencingToken }: Pick<Grant, 'grantId' | 'fencingToken'>): void {
+    const attached = this.#attached.get(grantId)
+    if (attached !== undefined) attached.fencingToken = fencingToken
   }
 
   /** The milliseconds until the key of a lock is deleted, in whole seconds; `undefined` without a key. */

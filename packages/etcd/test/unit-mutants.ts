@@ -82,4 +82,20 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/raised-tokens.test.ts',
     name: 'is refused for a grant whose record was deleted, or replaced',
   },
+  {
+    title: 'heartbeats: a later grant of the same store with the same id is taken for this one',
+    file: 'src/server-leases.ts',
+    find: 'attached?.fencingToken !== undefined && attached.fencingToken <= fencingToken ? attached : undefined',
+    replace: 'attached',
+    test: 'test/laws.test.ts',
+    name: 'a broken grant does not come back with a late duplicate of its claim',
+  },
+  {
+    title: 'heartbeats: a later grant with the same id is renewed',
+    file: 'src/name-state.ts',
+    find: 'return note?.grantId === grantId && tokenOf(note) > fencingToken',
+    replace: 'return false',
+    test: 'test/laws.test.ts',
+    name: 'a broken grant does not come back with a late duplicate of its claim',
+  },
 ]

@@ -3,7 +3,7 @@ import { describeLeaseLaws, describeStoreLaws } from '@leasehold/testkit/vitest'
 import { afterAll, beforeAll } from 'vitest'
 import type { LayoutName } from '../src/kubernetes-options.js'
 import { akkaLeases, leases, pekkoLeases, TestApiServer } from './support/api-server/test-api-server.js'
-import { inPod, subjectOver, watchLaws } from './support/law-subjects.js'
+import { inPod, stateLaws, subjectOver, watchLaws } from './support/law-subjects.js'
 
 const kinds = { lease: leases, akka: akkaLeases, pekko: pekkoLeases }
 let server: TestApiServer
@@ -31,12 +31,12 @@ for (const layout of ['lease', 'akka', 'pekko'] satisfies LayoutName[]) {
   const place = { port: () => server.port, remove, copy, restart }
   // The laws advance the clocks of the clients; the server's clock does not matter.
   const inVirtualTime = subjectOver(place, layout, 'virtual')
-  describeStoreLaws(inVirtualTime)
+  describeStoreLaws(inVirtualTime, stateLaws)
   describeLeaseLaws(leasesOver(inVirtualTime))
   describeStoreLaws(subjectOver(place, layout, 'real'), watchLaws)
   if (layout !== 'lease') continue
   // Only the connection differs.
   const pod = inPod(place)
-  describeStoreLaws(subjectOver(pod, layout, 'virtual'))
+  describeStoreLaws(subjectOver(pod, layout, 'virtual'), stateLaws)
   describeStoreLaws(subjectOver(pod, layout, 'real'), watchLaws)
 }

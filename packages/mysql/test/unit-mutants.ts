@@ -74,4 +74,12 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/failures.test.ts',
     name: 'mariadb: a store in sessions with unusual settings an open transaction of a connection is noticed',
   },
+  {
+    title: 'heartbeats: a later grant with the same id is renewed',
+    file: 'src/sql/operations.ts',
+    find: ' and fencing_token <= ${fencingToken})`',
+    replace: ')`',
+    test: 'test/laws.test.ts',
+    name: 'a broken grant does not come back with a late duplicate of its claim',
+  },
 ]

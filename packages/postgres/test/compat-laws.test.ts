@@ -8,7 +8,8 @@ import { storesOver } from './support/store-subject.js'
 
 /**
  * An advisory lock belongs to one session. So a lease with one cannot be passed on, no other store can raise its token or
- * repeat its claim, and after a break the lock is free with the next heartbeat of the holder.
+ * repeat its claim, and after a break the lock is free with the next heartbeat of the holder. A second heartbeat after a
+ * refused one frees the lease.
  */
 const impossible = [
   'with a period of 0 frees the name at once',

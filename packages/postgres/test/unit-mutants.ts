@@ -118,7 +118,8 @@ export const unitMutants: readonly UnitMutant[] = [
     title: 'a grant that is over is raised',
     file: 'src/sql/holders.ts',
     find: `fencing_token = greatest(l.fencing_token, p_token)
-    where l.name = p_name and l.grant_id = p_grant and l.state = 'leased';`,
+    where l.name = p_name and l.grant_id = p_grant and l.state = 'leased'
+      and l.fencing_token <= greatest(coalesce(p_before, l.fencing_token), p_token);`,
     replace: 'fencing_token = greatest(l.fencing_token, p_token) where l.name = p_name;',
     test: 'test/raising.test.ts',
     name: 'is not given to a grant that is over',
@@ -170,5 +171,14 @@ export const unitMutants: readonly UnitMutant[] = [
     replace: 'async () => {})',
     test: 'test/compat.test.ts',
     name: 'holds the lock once for a claim',
+  },
+  {
+    title: 'heartbeats: a later grant with the same id is renewed',
+    file: 'src/sql/holders.ts',
+    find: `where l.name = w.name and l.grant_id = w.grant_id and l.state = 'leased'
+          and l.fencing_token <= coalesce(w.token, l.fencing_token)`,
+    replace: "where l.name = w.name and l.grant_id = w.grant_id and l.state = 'leased'",
+    test: 'test/laws.test.ts',
+    name: 'a broken grant does not come back with a late duplicate of its claim',
   },
 ]

@@ -114,4 +114,20 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/compat.test.ts',
     name: 'raises the token of a grant that has its key',
   },
+  {
+    title: 'heartbeats: the usual case takes a later grant with the same id for this one',
+    file: 'src/script/fast-path.ts',
+    find: ' and str_sub(lease, 28, 43) <= str_sub(args, -16)',
+    replace: '',
+    test: 'test/laws.test.ts',
+    name: 'a broken grant does not come back with a late duplicate of its claim',
+  },
+  {
+    title: 'heartbeats: a later grant with the same id is renewed',
+    file: 'src/script/operations.ts',
+    find: "if is_later(record, id, tonumber(token)) then return { 'later' } end",
+    replace: '',
+    test: 'test/laws.test.ts',
+    name: 'a broken grant does not come back with a late duplicate of its claim',
+  },
 ]

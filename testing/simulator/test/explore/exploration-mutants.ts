@@ -166,7 +166,10 @@ export const outOfReach: Readonly<Record<string, string>> = {
   'one failed heartbeat drops the lease': pace,
   'a definitive refusal of a heartbeat is retried': breaks,
   'a renewal of an unknown grant makes it the holder': 'its holder is not valid any more when it gets such an answer',
-  'an update of an earlier grant with the same grant id is accepted': metadata,
+  'a heartbeat of an earlier grant with the same grant id is accepted':
+    'a holder whose grant was not broken has stopped by then',
+  'a heartbeat of an earlier grant with the same grant id is accepted (compare and set)':
+    'a holder whose grant was not broken has stopped by then',
   'maxHold is not looked at': 'no lease of an exploration has a maxHold',
   'an adopter is valid for its own ttl before the store has it': handOff,
   'the validity of an adopter counts from its claim for its own ttl, though the store never had it': handOff,

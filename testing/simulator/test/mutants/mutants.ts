@@ -359,22 +359,33 @@ export const mutants: readonly Mutant[] = [
     edits: [
       {
         file: lifeCycle,
-        find: 'const isOver = lease?.grantId !== grantId || (',
-        replace: 'const isOver = (',
+        find: 'if (lease?.grantId !== grantId || (state',
+        replace: 'if (lease === undefined || (state',
       },
     ],
     caughtBy: { law: 'renewal: the same owner and token under another grant id is not renewed' },
   },
   {
-    name: 'an update of an earlier grant with the same grant id is accepted',
+    name: 'a heartbeat of an earlier grant with the same grant id is accepted',
     edits: [
       {
         file: lifeCycle,
-        find: '(metadata !== undefined && lease.fencingToken > grant.fencingToken)',
-        replace: 'false',
+        find: 'if (lease.fencingToken > fencingToken) return { outcome: GRANTED_AGAIN }',
+        replace: '',
       },
     ],
-    caughtBy: { law: 'metadata: a late request of an earlier grant with the same grant id changes no metadata' },
+    caughtBy: { law: 'break: a broken grant does not come back with a late duplicate of its claim' },
+  },
+  {
+    name: 'a heartbeat of an earlier grant with the same grant id is accepted (compare and set)',
+    edits: [
+      {
+        file: 'cas/cas-decisions.ts',
+        find: 'if (record.fencingToken > largerOf(fencingToken, changes.fencingToken ?? 0n)) return { refusal: GRANTED_AGAIN }',
+        replace: '',
+      },
+    ],
+    caughtBy: { law: 'renewal: a grant that expired does not come back with a late duplicate of its claim' },
   },
   {
     name: 'maxHold is not looked at',

@@ -44,7 +44,7 @@ export const storeBreakLaws: readonly StoreLaw[] = [
   ...grantedStoreLawsOf('break', ['break'], {
     async 'a broken grant does not come back with a late duplicate of its claim'(trial, grant, one, other) {
       await breaks(trial, other, { period: 0 })
-      await stayedOver(trial, grant, one, other)
+      await stayedOver(trial, grant, one, one)
     },
     async 'without a period keeps the name locked for the rest of the ttl, then frees it'(trial, _, one, other) {
       const remaining = await breaks(trial, one)

@@ -3,20 +3,21 @@ import type { Grant, LeaseStore } from '@leasehold/core'
 import { grantedStoreLawsOf, type StoreLaw, type StoreTrial, storeLawsOf } from '../store-trial.js'
 
 /**
- * A duplicate of the claim that the network delivers now is granted under the same grant id, for another owner may have held
- * the name in between. The holder of the earlier grant learns that it is over, and can free the name.
+ * A duplicate of the claim that the network delivers now is granted under the same grant id. Another owner may have held the
+ * name in between: so the holder of the earlier grant learns that it is over, and can free the name. `by`: the client whose
+ * duplicate it is, which may be that of an earlier process.
  */
-export async function stayedOver(trial: StoreTrial, grant: Grant, one: LeaseStore, other: LeaseStore): Promise<void> {
+export async function stayedOver(trial: StoreTrial, grant: Grant, one: LeaseStore, by: LeaseStore): Promise<void> {
   const { owner, grantId } = grant
-  const late = await trial.granted(other, { owner, grantId })
+  const late = await trial.granted(by, { owner, grantId })
   assert(late.fencingToken > grant.fencingToken)
   const isOver = { renewed: false, reason: 'expired', left: true }
   assert.deepEqual(await one.renew(grant, trial.call), isOver)
   assert.deepEqual((await one.renewMany?.([grant], trial.call)) ?? [isOver], [isOver])
-  assert.deepEqual(await other.renew(late, trial.call), { renewed: true })
-  await trial.refused(other)
+  assert.deepEqual(await by.renew(late, trial.call), { renewed: true })
+  await trial.refused(by)
   assert.deepEqual(await one.release(grant, trial.call), { released: true })
-  await trial.granted(other)
+  await trial.granted(by)
 }
 
 export const storeRenewalLaws: readonly StoreLaw[] = [
