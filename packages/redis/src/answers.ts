@@ -96,9 +96,9 @@ export function toGrantId(grantId: string): string {
   return grantId === '' ? '%' : encodeURIComponent(grantId)
 }
 
-/** The argument of a renewal: see `RENEWAL` in the script. */
+/** The arguments of a renewal. The token has as many digits as in a record. */
 export function toRenewal({ grantId, fencingToken }: Pick<Grant, 'grantId' | 'fencingToken'>): string {
-  return `${toGrantId(grantId)}:${String(fencingToken).padStart(16, '0')}`
+  return `${toGrantId(grantId)} ${String(fencingToken).padStart(16, '0')}`
 }
 
 function metadataIn(text: string, reason = ''): Metadata {

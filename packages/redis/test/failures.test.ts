@@ -25,10 +25,7 @@ async function during(
 
 /** Every change is refused with an error that says so, until it is over. */
 async function expectUnavailable(store: RedisLeaseStore, held: Grant, said: string): Promise<void> {
-  const attempts = [
-    () => store.acquire(claimOf('x'), never),
-    () => store.renew(held, never),
-  ]
+  const attempts = [() => store.acquire(claimOf('x'), never), () => store.renew(held, never)]
   for (const attempt of attempts) {
     const error: unknown = await attempt().catch((reason: unknown) => reason)
     expect(error).toBeInstanceOf(LeaseUnavailableError)

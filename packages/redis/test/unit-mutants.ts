@@ -117,7 +117,7 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'heartbeats: the usual case takes a later grant with the same id for this one',
     file: 'src/script/fast-path.ts',
-    find: ' and str_sub(lease, 28, 43) <= str_sub(args, -16)',
+    find: ' and str_find(lease, token, 28, true) == 28',
     replace: '',
     test: 'test/laws.test.ts',
     name: 'a broken grant does not come back with a late duplicate of its claim',

@@ -67,8 +67,7 @@ function operations.acquire(record, args)
 end
 
 -- A grant without its key is lost, also if the key is gone: another process may have held it and released it meanwhile.
-function operations.renew(record, args)
-  local id, token = string.match(args, RENEWAL)
+function operations.renew(record, id, token)
   if record.exists and record.state == 'leased' and record.grant == id then
     local value = old_value()
     if value ~= id then
@@ -78,7 +77,7 @@ function operations.renew(record, args)
       return { 'ended', was_locked and 'deleted' or 'expired' }
     end
   end
-  local answer = lease.renew(record, args)
+  local answer = lease.renew(record, id, token)
   if answer == 'renewed' then hold_old(id, record.ttl) end
   return answer
 end

@@ -24,10 +24,9 @@ export const timeLua = `  if not answer and not now then
 export const fastPathLua = `
   local is_usual = type(lease) == 'string' and str_find(lease, ' --- ', 61, true) == 61
   local state = is_usual and str_byte(lease)
-  -- The argument of release without metadata is the grant id; that of renew goes on with the fencing token: see RENEWAL.
-  local id = operation == 'renew' and str_sub(args, 1, -18) or args
-  local is_ours = is_usual and operation ~= 'acquire' and str_find(lease, id, 66, true) == 66
-    and str_byte(lease, 66 + #id) == SPACE and str_byte(lease, 11) ~= NINE
+  -- The only argument of renew, beside its token, is the grant id, and so is that of release without metadata.
+  local is_ours = is_usual and operation ~= 'acquire' and str_find(lease, args, 66, true) == 66
+    and str_byte(lease, 66 + #args) == SPACE and str_byte(lease, 11) ~= NINE
   -- This does not depend on the time.
   if is_ours and operation == 'release' and state ~= AVAILABLE then
     answer = redis.pcall('HSET', key, 'lease', 'available' .. str_sub(lease, 10))
@@ -44,8 +43,8 @@ ${timeLua}  if is_usual and operation == 'acquire' and not floor_key and (state 
         metadata == '' and (left or '{}') or metadata, 'previous', previous)
       if type(answer) == 'number' then answer = left == '{}' and now or { 'granted', now, previous } end
     end
-  elseif is_ours and operation == 'renew' and state == LEASED and str_sub(lease, 28, 43) <= str_sub(args, -16) then
-    local ttl = str_sub(lease, 67 + #id)
+  elseif is_ours and operation == 'renew' and state == LEASED and str_find(lease, token, 28, true) == 28 then
+    local ttl = str_sub(lease, 67 + #args)
     if ttl ~= last_ttl then
       local ends = micros + (tonumber(ttl) or math.huge) * 1000
       last_ttl, renewed, least = ttl, string.format('leased    %.0f', ends), ends + life

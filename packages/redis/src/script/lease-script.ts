@@ -19,9 +19,9 @@ ${recordLua}
 ${lineLua}
 ${operationsLua}
 ${moreOperations}
-return function(key, lease, operation, args)
+return function(key, lease, operation, args, token)
   local record = find(key, lease)
-  local answer = operations[operation](record, args)
+  local answer = operations[operation](record, args, token)
   if record.is_changed then store(record) end
   return answer, record.is_changed
 end
@@ -33,7 +33,7 @@ end)()
  * The script for all operations on leases. KEYS has the key of each operation. ARGV has the life of records after their end in
  * microseconds, then the channel of the caller and `single` or `clustered`, then for each operation its name and its arguments,
  * separated by spaces; if all operations have the same name, it is instead the third word of the second argument. The argument
- * of a renewal is one word, and those of several renewals are one argument, separated by spaces. The script returns a string or
+ * of a renewal is two words, the grant id and the token, and those of several renewals are one argument, separated by spaces. The script returns a string or
  * an array of strings for each operation, and a single string for renewals that have all succeeded. It uses no time of a client.
  *
  * `floorLua` declares `floor_key` and `floor`: nil where fencing tokens have no floor. With `hasOldKeys`, as many keys of
@@ -49,23 +49,23 @@ local LARGEST = 9007199254740991
 local str_find, str_sub, str_byte = string.find, string.sub, string.byte
 -- Grant id, ttl, whether to queue, metadata (JSON has no line breaks) and owner.
 local CLAIM = '^(%S+) (%S+) (%S+) ([^\\n]*)\\n(.*)$'
--- Grant id and fencing token, which has 16 digits.
-local RENEWAL = '^(%S+):(%d+)$'
 local life = tonumber(ARGV[1])
 local now, micros, slow_path, unproven, last_ttl, renewed, least
 local cluster, shared = string.match(ARGV[2], '^%S+ (%a+) ?(%a*)$')
 ${floorLua}
-local next_id = shared == 'renew' and string.gmatch(ARGV[3], '%S+')
+local next_word = shared == 'renew' and string.gmatch(ARGV[3], '%S+')
 local answers, unlike = { false }, shared ~= 'renew'
 ${oldKeys}for i = 1, ${hasOldKeys ? 'count' : count} do
-${hasOldKeys ? '  old_key = KEYS[count + i]\n' : ''}  local key, operation, args = KEYS[i], shared, next_id and next_id() or ARGV[i + 2]
+${hasOldKeys ? '  old_key = KEYS[count + i]\n' : ''}  local key, operation, args = KEYS[i], shared, next_word and next_word() or ARGV[i + 2]
+  local token = next_word and next_word()
   if shared == '' then operation, args = string.match(args, '^(%a+) ?(.*)$') end
+  if operation == 'renew' and not token then args, token = string.match(args, '^(%S+) (%S+)$') end
   local lease, answer = redis.pcall('HGET', key, 'lease'), nil
   if type(lease) == 'table' then answer = lease end
 ${hasOldKeys ? timeLua : fastPathLua}
   if not answer then
     slow_path = slow_path or ${slowPathLua(moreOperations)}
-    local is_done, result, has_written = pcall(slow_path, key, lease, operation, args)
+    local is_done, result, has_written = pcall(slow_path, key, lease, operation, args, token)
     if not has_written then unproven = key end
     answer = is_done and result or { err = type(result) == 'table' and result.err or tostring(result) }
   end

@@ -59,8 +59,7 @@ end
 -- A late duplicate of a claim can be granted again, under the same id and with a larger token: the earlier grant stays over.
 local function is_later(record, id, token) return record.state == 'leased' and record.grant == id and record.token > token end
 
-function operations.renew(record, args)
-  local id, token = string.match(args, RENEWAL)
+function operations.renew(record, id, token)
   if not record.exists then return { 'ended', 'deleted' } end
   if record.grant ~= id then return with_holder({ 'ended', 'taken' }, record) end
   if record.state == 'breaking' then return with_holder({ 'ended', 'broken' }, record) end
@@ -77,7 +76,7 @@ function operations.raise(record, args)
   local wanted = math.max(tonumber(before), tonumber(token))
   token = math.max(record.token, tonumber(token))
   if record.grant == id and record.state == 'leased' and not is_later(record, id, wanted) then raise_floor(token) end
-  local answer = operations.renew(record, id .. ':' .. whole(wanted))
+  local answer = operations.renew(record, id, wanted)
   if answer ~= 'renewed' or token == record.token then return answer end
   local granted = time_of(record, redis.call('HGET', record.key, 'granted'))
   local metadata = unchanged(record, math.min(record.token, tonumber(before)))
@@ -89,7 +88,7 @@ end
 
 function operations.update(record, args)
   local id, token, metadata = string.match(args, '^(%S+) (%S+) (.*)$')
-  local answer = operations.renew(record, id .. ':' .. token)
+  local answer = operations.renew(record, id, token)
   if answer == 'renewed' then redis.call('HSET', record.key, 'metadata', metadata) end
   return answer
 end
