@@ -151,7 +151,10 @@ export class RecordedGrants {
   ): Promise<boolean> {
     const found = await resource.find(signal)
     if (found === undefined) return false
-    return await this.#rewrite(resource, found, { ...this.#storedOf(grant, found), metadata }, signal)
+    const stored = this.#storedOf(grant, found)
+    // A later grant was written since the renewal.
+    if (stored.fencingToken > grant.fencingToken) return false
+    return await this.#rewrite(resource, found, { ...stored, metadata }, signal)
   }
 
   /** Raises the token of a grant under its lease; `false` if another writer was faster. */
