@@ -209,3 +209,22 @@ describe('a copy of a claim that was refused, which reaches the store when the n
     expect(lease.validUntil).toBeLessThan(grantEnds)
   })
 })
+
+describe('a late request that reaches the store after the grant of its repetition was broken', () => {
+  it('does not bring the lease back: the holder loses it by its next heartbeat, and frees the name', async () => {
+    const { clock, memory, lease, other, deliver } = setUp()
+    const lost: string[] = []
+    const acquired = lease.acquire({ wait: TTL, onLost: ({ reason }) => void lost.push(reason) })
+    await clock.advance(3 * LIMIT)
+    expect(await acquired).toBe(true)
+    await memory.break('job', { period: 0 })
+    expect(await other.acquire()).toBe(true)
+    expect(await other.release()).toBe(true)
+    await deliver()
+    expect(await other.acquire()).toBe(false)
+    await clock.advance(2 * SECONDS)
+    expect(lost).toEqual(['expired'])
+    expect(lease.checkLease()).toBe(false)
+    expect(await other.acquire()).toBe(true)
+  })
+})
