@@ -16,14 +16,11 @@ describe('the test API server answers as real ones do:', () => {
 
   it('a PUT of a custom resource that is missing makes none, and fields that its schema has not are pruned', async () => {
     const store = await openStore(server.port, { layout: 'akka' })
-    await store.acquire({ name: 'pruned', owner: 'me', grantId: 'g', ttl: 15_000 }, call)
+    const outcome = await store.acquire({ name: 'pruned', owner: 'me', grantId: 'g', ttl: 15_000 }, call)
+    const grant = outcome.granted ? outcome.grant : expect.unreachable()
     expect(Object.keys(server.get(akkaLeases, 'pruned')?.spec ?? {}).sort()).toEqual(['owner', 'time'])
     server.remove(akkaLeases, 'pruned')
-    const renewed = await store.renew(
-      { name: 'pruned', owner: 'me', grantId: 'g', ttl: 15_000, fencingToken: 1n },
-      call,
-    )
-    expect(renewed).toEqual({ renewed: false, reason: 'deleted' })
+    expect(await store.renew(grant, call)).toEqual({ renewed: false, reason: 'deleted' })
     expect(server.get(akkaLeases, 'pruned')).toBeUndefined()
   })
 })
