@@ -53,7 +53,7 @@ export interface StandbyOptions extends PostgresServerOptions {
 }
 
 /** How often another port is tried, or the end of the processes of a killed server is awaited. */
-const ATTEMPTS = 50
+const ATTEMPTS = 25
 
 /** How long an answer to `query` may take, in milliseconds: a frozen server gives none. */
 const LIMIT = 10_000
@@ -277,10 +277,10 @@ export class PostgresServer {
       })
       if (await this.#answers(this.#process)) return
       const said = this.log.slice(before)
-      // The processes of a killed server need a moment to end.
+      // The processes of a killed server need a moment to end, and on a busy machine seconds.
       if (!said.includes('shared memory block') || attempt === ATTEMPTS)
         throw new Error(`PostgreSQL did not start: ${said.slice(-2_000)}`)
-      await sleep(50)
+      await sleep(50 * attempt)
     }
   }
 

@@ -60,7 +60,8 @@ export default function connect(
     }),
     close: async () => {
       await store.close()
-      await pool.end()
+      // A connection that was never made must not count as the end of the process.
+      await pool.end().catch(() => {})
     },
   })
 }
