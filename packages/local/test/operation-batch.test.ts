@@ -52,7 +52,7 @@ function setUp(attempting: (attempts: number, fixture: Fixture) => Partial<Write
       return batch.add(name, call, () => acquisition(operations, request(grantId, name)))
     },
     renew: (grantId, name) => {
-      // With a token that is as large as any: only the grant id counts here.
+      // The token is larger than any that the store gives, so that only the grant id counts.
       const grant = { ...request(grantId, name), fencingToken: 2n ** 63n }
       const { rules } = operations
       return batch.add(name, call, () => operations.propose(name, (state) => new LifeCycle(rules).renew(grant, state)))

@@ -34,7 +34,7 @@ async function setUpIn(state: State): Promise<Fixture> {
   return fixture
 }
 
-/** With a token that is as large as any: the service knows grants by their ids alone. */
+/** The token is larger than any that the store gives: the service knows grants by their ids alone. */
 const grantOf = (grantId: string) => ({
   name: 'job',
   owner: `owner of ${grantId}`,

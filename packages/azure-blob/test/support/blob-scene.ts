@@ -91,7 +91,7 @@ export class BlobScene {
     return this.blob.getBlobLeaseClient(this.ids[letter])
   }
 
-  /** With a token that is as large as any: the service knows grants by their ids alone. */
+  /** The token is larger than any that the store gives: the service knows grants by their ids alone. */
   #grantOf(letter: Letter): Grant {
     return { name: this.name, owner: letter, grantId: this.ids[letter], fencingToken: 10n ** 15n, ttl: 15_000 }
   }

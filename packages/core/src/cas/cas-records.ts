@@ -61,9 +61,10 @@ function isWithin(duration: number, longest: number, least: number): boolean {
   return duration >= least && duration <= longest
 }
 
-/** Whether the recorded durations are within their bounds. If not, the answer may be wrong: nothing may be written by them. */
-export function hasValidDurations({ ttl, displaced }: CasRecord, longest: number): boolean {
-  return isWithin(ttl, longest, Number.MIN_VALUE) && (displaced === undefined || isWithin(displaced.ttl, longest, 0))
+/** The recorded ttl that is out of bounds, if there is one: that of the last grant, or that of the grant that was displaced. */
+export function invalidTtl({ ttl, displaced }: CasRecord, longest: number): number | undefined {
+  if (!isWithin(ttl, longest, Number.MIN_VALUE)) return ttl
+  return displaced === undefined || isWithin(displaced.ttl, longest, 0) ? undefined : displaced.ttl
 }
 
 export function toLeaseRecord(name: string, record: CasRecord, standing: CasStanding): LeaseRecord {

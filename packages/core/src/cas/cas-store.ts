@@ -28,7 +28,7 @@ import { PROBE_NAME, type ProbedRegister, probeRegister } from './cas-probe.js'
 import {
   type CasStanding,
   checkRecord,
-  hasValidDurations,
+  invalidTtl,
   type RecordChanges,
   rewrite,
   standingOf,
@@ -220,7 +220,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       const previous = isRepeated ? record.previous : record.metadata
       const renewals = isRepeated ? undefined : 0
       // The holder may have set a ttl of its own since.
-      if (isRepeated) this.#checkDurations(name, record)
+      if (isRepeated) this.#checkTtl(name, record)
       const ttl = isRepeated ? record.ttl : grant.ttl
       return await this.#grant(name, seen, { ...to, ttl, previous, fencingToken, renewals }, call)
     })
@@ -238,7 +238,7 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
       // Breaking again can only shorten the period: challengers that saw it pass must not wait again.
       const { standing, record } = seen
       if (record.breakPeriod !== undefined && standing.remaining <= period) return { remaining: standing.remaining }
-      if (period === Number.POSITIVE_INFINITY) this.#checkDurations(name, record)
+      if (period === Number.POSITIVE_INFINITY) this.#checkTtl(name, record)
       const metadata = reason === undefined ? record.metadata : { ...record.metadata, breakReason: reason }
       // `remaining` includes the margin, which is added to the recorded period again. A free name stays free.
       const left = standing.remaining === 0 ? 0 : Math.max(standing.remaining - VALIDITY_MARGIN, 1)
@@ -267,13 +267,11 @@ export class CasLeaseStore<V extends CasVersion> implements CasStore {
     await this.#register.close?.()
   }
 
-  /** A record with a ttl that is no number is locked for the longest: a wrong answer must not be written into it. */
-  #checkDurations(name: string, record: CasRecord): void {
-    if (hasValidDurations(record, this.#longest)) return
-    const { ttl, displaced } = record
-    const message =
-      `the record of '${name}' has a ttl that no holder can have (${displaced?.ttl ?? ttl} ms): try again, or break the ` +
-      'lease with a period'
+  /** An invalid ttl counts as the longest. It may come from a wrong answer: written back, it would lock the name for so long. */
+  #checkTtl(name: string, record: CasRecord): void {
+    const ttl = invalidTtl(record, this.#longest)
+    if (ttl === undefined) return
+    const message = `the record of '${name}' has a ttl that no holder can have (${ttl} ms): try again, or break the lease with a period`
     throw new LeaseUnavailableError(message, this.#detailsOf(name))
   }
 

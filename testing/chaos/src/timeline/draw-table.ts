@@ -17,7 +17,7 @@ interface Event {
 }
 
 /**
- * What happened to one name around a violation, as a table. Each line begins with a time since the start of the run. Each client
+ * Draws what happened to one name around a violation, as a table. Each line begins with the time since the start of the run. Each client
  * has a column. A star marks the calls that show the violation.
  */
 export function drawTable(history: History, violation: Violation): string {
