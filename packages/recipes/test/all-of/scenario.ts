@@ -31,6 +31,7 @@ async function workload(process: SimulatedProcess): Promise<void> {
   const ttl = leaseOptions.heartbeatTimeout ?? 0
   let isAll: () => boolean = () => false
   let names: readonly string[] = []
+  let isRefused = false
   for (const name of NAMES) {
     process.show({ kind: 'work', of: name, isActive: () => names.includes(name) && isAll() })
   }
@@ -57,7 +58,8 @@ async function workload(process: SimulatedProcess): Promise<void> {
       return isHeld
     }
     const askedAt = clock.now()
-    const wait = random.pick([0, 0, ttl / 2, 2 * ttl])
+    // Whoever was refused waits the next time: otherwise nobody may be granted all leases within the bound, and rightly so.
+    const wait = isRefused ? 2 * ttl : random.pick([0, 0, ttl / 2, 2 * ttl])
     const isHeld = await whole.acquire({ wait, signal, onLost }).catch((error: unknown) => {
       if (!(error instanceof LeaseError) && !signal.aborted) throw error
       return false
@@ -69,7 +71,8 @@ async function workload(process: SimulatedProcess): Promise<void> {
     isOver = true
     await whole.release().catch(() => {})
     if (parts.some((part) => part.checkLease())) happenings.fault = `${owner} still holds a part after its release`
-    await process.sleep(ttl * random.between(0.5, 2.5))
+    isRefused = !isHeld
+    await process.sleep(ttl * (isRefused ? random.between(0.1, 0.8) : random.between(0.5, 1.5)))
     await Promise.allSettled(parts.map((part) => part.close()))
   }
 }
