@@ -149,8 +149,7 @@ export class Claims {
       if (!isLeaseGone(error)) throw error
       await this.#leases.extend(leaseId)
     }
-    // The lease of the place has ended, and the server deletes the place in a moment.
-    await this.withdraw(name, grantId, call)
+    // The lease of the place has ended, or counts no more: the place moves to the next one.
     return false
   }
 

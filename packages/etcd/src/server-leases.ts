@@ -34,7 +34,7 @@ interface Attached extends AttachedGrant {
   readonly askedAt: number
 }
 
-/** The answer to a keep-alive: the term of the member that answered; `undefined` if the lease is gone. */
+/** The answer to a keep-alive: the term of the member that answered; `undefined` if the lease is gone, or counts no more. */
 type Extended = bigint | undefined
 
 /** The id of a server lease, and the answer to a keep-alive of it. */
@@ -46,6 +46,8 @@ export interface ExtendedLease {
 interface ServerLease {
   readonly id: string
   readonly seconds: number
+  /** A term of the cluster before the lease was granted. */
+  readonly term: bigint
   /** The grants that are attached, the one whose heartbeat is the oldest first. */
   readonly grants: Map<string, Attached>
   /** The keep-alive that is sent in this turn of the event loop. */
@@ -57,10 +59,17 @@ interface ServerLease {
 /** A term above all others: for what needs no check of the term. */
 const ANY_TERM = (1n << 64n) - 1n
 
+/** A transaction that reads the term of the cluster alone. */
+const NOTHING = { compare: [], success: [], failure: [] }
+
 /**
  * The server leases of a store: one for each ttl in whole seconds, shared by all grants with that ttl. A keep-alive extends
  * them all, also those whose holder sends no heartbeats any more. So before each keep-alive, the keys of grants that have had
  * no heartbeat for a ttl are deleted.
+ *
+ * A keep-alive counts only in the term in which the lease was granted. A leader that stood still for a while knows nothing of
+ * the keep-alives that its successor has answered, and may revoke the lease when it runs again. It does not know leases that
+ * the successor has granted. So after an election, each grant moves to a new one with its next heartbeat.
  */
 export class ServerLeases {
   readonly #client: EtcdClient
@@ -164,9 +173,11 @@ export class ServerLeases {
   async #grant(seconds: number): Promise<ServerLease> {
     const { call, end } = this.#sharedCall()
     try {
+      const { header } = await this.#client.request('Txn', NOTHING, call)
+      const term = BigInt(header.raftTerm)
       const keptUntil = this.#clock.now() + seconds * 1_000
       const id = await this.single(seconds * 1_000, call)
-      const lease: ServerLease = { id, grants: new Map(), next: undefined, keptUntil, seconds }
+      const lease: ServerLease = { id, grants: new Map(), next: undefined, keptUntil, seconds, term }
       this.#byId.set(id, lease)
       return lease
     } catch (error) {
@@ -196,9 +207,10 @@ export class ServerLeases {
       await this.#endOverdue(lease, call)
       const keptUntil = this.#clock.now() + lease.seconds * 1_000
       const { TTL, header } = await this.#client.request('LeaseKeepAlive', { ID: lease.id }, call)
-      if (Number(TTL) > 0) {
+      const term = BigInt(header.raftTerm)
+      if (Number(TTL) > 0 && term <= lease.term) {
         lease.keptUntil = keptUntil
-        return BigInt(header.raftTerm)
+        return term
       }
     } catch (error) {
       if (!isLeaseGone(error)) throw error

@@ -98,4 +98,12 @@ export const unitMutants: readonly UnitMutant[] = [
     test: 'test/laws.test.ts',
     name: 'a broken grant does not come back with a late duplicate of its claim',
   },
+  {
+    title: 'server leases: a keep-alive counts that a later leader than that of the lease has answered',
+    file: 'src/server-leases.ts',
+    find: 'if (Number(TTL) > 0 && term <= lease.term) {',
+    replace: 'if (Number(TTL) > 0) {',
+    test: 'test/heartbeats.test.ts',
+    name: 'moves to another lease of the server if a later leader has answered: the earlier one may revoke the old lease',
+  },
 ]

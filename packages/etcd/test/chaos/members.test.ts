@@ -1,3 +1,5 @@
+import { readLease } from '@leasehold/core'
+import type { EtcdLeaseStore } from '@leasehold/etcd'
 import { eventually } from '@leasehold/testing'
 import { describeEtcd } from '@leasehold/testing/describe-etcd'
 import { hasRenewed } from '@leasehold/testing/players'
@@ -16,6 +18,15 @@ async function begin(scene: Scene) {
   const token = holder.lease.fencingToken ?? 0n
   const waiting = waiter.lease.acquire({ wait: Number.POSITIVE_INFINITY })
   return { members, leader, holder, waiter, waiting, token }
+}
+
+async function haveQueued(store: EtcdLeaseStore, count: number): Promise<void> {
+  await eventually(`${count} in the queue`, async () => (await readLease(store, 'job'))?.waiters === count)
+}
+
+/** The ids in the output of `etcdctl lease list`. */
+function serverLeases(list: string): readonly string[] {
+  return list.split('\n').filter((line) => /^[0-9a-f]{16}$/.test(line))
 }
 
 describeEtcd('of three members,', () => {
@@ -46,6 +57,39 @@ describeEtcd('of three members,', () => {
         await holder.lease.release()
         expect(await waiting).toBe(true)
         expect(waiter.overlaps).toEqual([])
+      }))
+
+    it('the leader revokes its leases after an election: the holder keeps its lease, and waiters their places', ({
+      expect,
+    }) =>
+      Scene.play(async (scene) => {
+        const { members, leader, holder, waiter, waiting } = await begin(scene)
+        const store = scene.store(...members)
+        await haveQueued(store, 1)
+        const next = scene.player('next', scene.store(...members))
+        const last = next.lease.acquire({ wait: Number.POSITIVE_INFINITY })
+        await haveQueued(store, 2)
+        const before = serverLeases(await leader.ctl('lease', 'list'))
+        expect(before.length).toBeGreaterThanOrEqual(3)
+        await leader.kill()
+        const [other] = members.filter((member) => member !== leader)
+        if (other === undefined) throw new Error('the cluster has one member')
+        for (const id of before) {
+          await eventually('its keys have moved', async () => {
+            return !(await other.ctl('lease', 'timetolive', id, '--keys')).includes('/job/')
+          })
+        }
+        // As a leader does that stood still during the election. Some have expired by themselves.
+        await Promise.all(before.map((id) => other.ctl('lease', 'revoke', id).catch(() => {})))
+        await hasRenewed(holder, 3)
+        expect(holder.losses).toEqual([])
+        expect(waiter.lease.checkLease()).toBe(false)
+        expect(await holder.lease.release()).toBe(true)
+        expect(await waiting).toBe(true)
+        expect(next.lease.checkLease()).toBe(false)
+        await waiter.lease.release()
+        expect(await last).toBe(true)
+        expect([...waiter.overlaps, ...next.overlaps]).toEqual([])
       }))
 
     it('a follower is stopped: heartbeats and waiters go over to another member', ({ expect }) =>
