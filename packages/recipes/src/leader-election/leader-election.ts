@@ -301,8 +301,9 @@ export class LeaderElection extends StartedRecipe<LeaderEvents> {
       return this.#usualPause
     }
     const { fencingToken, signal } = lease
-    // The lease was lost before the term began, or the election was stopped: the lease is closed then.
-    if (fencingToken === undefined || this.stopping.aborted) return 0
+    // The lease was lost before the term began: a process that stood still may not know it yet. Or the election was stopped: the
+    // lease is closed then.
+    if (fencingToken === undefined || !lease.checkLease() || this.stopping.aborted) return 0
     const term = new TermRun(heldOf(lease, { signal, fencingToken }))
     let endLeading = (): void => {}
     const leading = new Promise<void>((resolve) => {

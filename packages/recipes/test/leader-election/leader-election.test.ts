@@ -104,6 +104,20 @@ describe('a term', () => {
     expect(events).toEqual(['elected 1', 'resigned 1'])
   })
 
+  it('does not begin if its lease has expired unnoticed, while the process stood still', async () => {
+    const electorate = new Electorate()
+    let looks = 0
+    const rank = () => {
+      looks += 1
+      // The first look is for its candidacy, the second one after its lease was granted.
+      if (looks === 2) electorate.clock.block(2 * TTL)
+      return 1
+    }
+    const { events } = electorate.start({ rank })
+    await electorate.pass(TTL)
+    expect(events).toEqual(['elected 2'])
+  })
+
   it('that is over by maxHold is followed by the pause, so that another one leads', async () => {
     const electorate = new Electorate()
     const first = await electorate.lead({ maxHold: 2 * TTL, resignPause: TTL })

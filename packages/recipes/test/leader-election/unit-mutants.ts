@@ -21,8 +21,8 @@ export const unitMutants: readonly UnitMutant[] = [
   {
     title: 'election: a term begins after stop()',
     file: 'src/leader-election/leader-election.ts',
-    find: 'if (fencingToken === undefined || this.stopping.aborted) return 0',
-    replace: 'if (fencingToken === undefined) return 0',
+    find: '!lease.checkLease() || this.stopping.aborted) return 0',
+    replace: '!lease.checkLease()) return 0',
     test: 'test/leader-election/stop.test.ts',
     name: 'begins no term after stop(), at whatever moment of the grant',
   },
@@ -41,5 +41,13 @@ export const unitMutants: readonly UnitMutant[] = [
     replace: '',
     test: 'test/leader-election/transfer.test.ts',
     name: 'leave no record behind: the next candidate takes the place of one that has gone',
+  },
+  {
+    title: 'election: a term begins under a lease that has expired unnoticed',
+    file: 'src/leader-election/leader-election.ts',
+    find: 'if (fencingToken === undefined || !lease.checkLease() ||',
+    replace: 'if (fencingToken === undefined ||',
+    test: 'test/leader-election/leader-election.test.ts',
+    name: 'does not begin if its lease has expired unnoticed, while the process stood still',
   },
 ]
