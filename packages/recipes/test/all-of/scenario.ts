@@ -58,7 +58,7 @@ async function workload(process: SimulatedProcess): Promise<void> {
       return isHeld
     }
     const askedAt = clock.now()
-    // Whoever was refused waits the next time: otherwise nobody may be granted all leases within the bound, and rightly so.
+    // A process that was refused waits the next time. If none waited, each could be refused, rightly, until the bound is over.
     const wait: number = isRefused ? 2 * ttl : random.pick([0, 0, ttl / 2, 2 * ttl])
     const isHeld = await whole.acquire({ wait, signal, onLost }).catch((error: unknown) => {
       if (!(error instanceof LeaseError) && !signal.aborted) throw error
