@@ -3,14 +3,8 @@ import { Agent, createServer, type IncomingMessage, request, type Server, type S
 import type { AddressInfo } from 'node:net'
 
 /**
- * With more requests in line than these, those whose clients have gone are left out. Without a limit, a server that stood still
- * for a while would answer only clients that have gone, for ever: each asks again before its turn.
- */
-const MOST_IN_LINE = 10
-
-/**
  * A front of a server of HTTP that forwards one request at a time, and each one to its end, also when its client has gone:
- * it makes every request atomic, as the service does that the server stands for. Requests whose clients have gone arrive late.
+ * it makes every request atomic, as the service does that the server stands for.
  */
 export class RequestsInTurn {
   readonly port: number
@@ -18,7 +12,6 @@ export class RequestsInTurn {
   readonly #agent = new Agent({ keepAlive: true, maxSockets: 1 })
   readonly #target: number
   #last: Promise<void> = Promise.resolve()
-  #inLine = 0
 
   private constructor(server: Server, target: number) {
     this.#server = server
@@ -51,12 +44,7 @@ export class RequestsInTurn {
       // Its client has gone before the request was whole.
       return
     }
-    this.#inLine += 1
-    this.#last = this.#last.then(async () => {
-      this.#inLine -= 1
-      if (answer.destroyed && this.#inLine >= MOST_IN_LINE) return
-      await this.#forward(incoming, Buffer.concat(body), answer)
-    })
+    this.#last = this.#last.then(() => this.#forward(incoming, Buffer.concat(body), answer))
   }
 
   /** Resolves when the request is over. Never rejects: without an answer of the server, the connection is reset. */
