@@ -35,9 +35,10 @@ export interface ConsulOperation {
  * writer of a key must use a guard. The largest token that has written `<key>` is kept in `leasehold-fences/<key>`, also
  * after the key was deleted; the token of the ACL needs `key:write` there.
  *
- * The check of the token and the write are one transaction. All methods reject with a `LeaseLostError`, and write nothing,
- * if a larger token has written the key; and with a `LeaseUnavailableError` if no agent answers: the write may then have
- * happened. There is no time limit unless a `signal` is given.
+ * The check of the token and the write are one transaction, which is applied at most once: it is not sent to another agent if
+ * it may have reached the first. All methods reject with a `LeaseLostError`, and write nothing, if a larger token has written
+ * the key; and with a `LeaseUnavailableError` if the outcome is unknown: the write may have happened, or may still happen. There
+ * is no time limit unless a `signal` is given.
  */
 export class ConsulGuard implements FencingGuard {
   readonly #client: ConsulClient
@@ -99,7 +100,8 @@ export class ConsulGuard implements FencingGuard {
     // Writes under the same token do not get in the way of each other.
     const own = seen?.token === String(token) ? [unchanged(fenceKey, seen)] : [unchanged(fenceKey, seen), stored]
     const body = transaction([...own, ...operations.map((operation) => JSON.stringify(operation))])
-    const answer = await this.#client.send({ method: 'PUT', path: '/txn', body }, call)
+    // Of two copies, a late one would replace what the same holder has written since.
+    const answer = await this.#client.send({ method: 'PUT', path: '/txn', body, once: true }, call)
     if (answer.status === 200) return true
     const { Errors } = Object(bodyOf(answer)) as { Errors?: readonly { OpIndex?: number; What?: string }[] }
     if (answer.status !== 409 || !Array.isArray(Errors) || Errors.some(({ What = '' }) => isDenied(What)))

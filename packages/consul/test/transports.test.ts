@@ -111,6 +111,60 @@ describe.each(ways)('over %s', (_, optionsFor) => {
   })
 })
 
+/** Guards over two agents for each way to send requests; a Consul object has one. */
+const guardWays: readonly [string, (ports: readonly number[]) => ConsulClusterOptions][] = [
+  ['connections of its own', (ports) => ({ addresses: ports.map(addressAt) })],
+  ['a Consul object', ([port = 0]) => ({ consul: new Consul({ host: '127.0.0.1', port }) })],
+  ['a fetch', (ports) => ({ addresses: ports.map(addressAt), fetch: (...args) => fetch(...args) })],
+]
+
+function addressAt(port: number): string {
+  return `http://127.0.0.1:${port}`
+}
+
+function guardWith(options: ConsulClusterOptions): ConsulGuard {
+  const guard = new ConsulGuard(options)
+  onTestFinished(() => guard.close())
+  return guard
+}
+
+/** The transactions that reached these agents. */
+function written(...agents: readonly Agent[]): number {
+  return agents.flatMap(({ asked }) => asked).filter(({ path }) => path.startsWith('/v1/txn')).length
+}
+
+/** An agent that knows no fence, and does this with each transaction. */
+function agentWithout(answer: (request: IncomingMessage, response: ServerResponse) => void): Promise<Agent> {
+  return agentThat((request, response) => {
+    if (request.method === 'GET') response.writeHead(404).end()
+    else answer(request, response)
+  })
+}
+
+describe.each(guardWays)('a guarded write over %s', (_, optionsFor) => {
+  it.each<[string, (request: IncomingMessage, response: ServerResponse) => void]>([
+    ['ends the connection', ({ socket }) => socket.resetAndDestroy()],
+    ['answers that it lost its leader', (__, response) => response.writeHead(500).end('leadership lost')],
+  ])('is sent once, also where the agent %s: two copies could be applied, one of them late', async (__, fail) => {
+    const [agent, next] = [await agentWithout(fail), await agentWithout(fail)]
+    const guard = guardWith(optionsFor([agent.port, next.port]))
+    await expect(guard.write('ledger', 1n, 'entry')).rejects.toMatchObject({ code: 'unavailable' })
+    expect(written(agent, next)).toBe(1)
+  })
+})
+
+describe('a guarded write', () => {
+  it('is sent to the next agent if the connection to the first was refused', async () => {
+    const agent = await agentWithout((_, response) => response.end('{}'))
+    // The first agent ends between the look at the fence and the write.
+    const own: typeof fetch = async (url, init) =>
+      init?.method === 'GET' ? new Response('', { status: 404 }) : await fetch(url, init)
+    const guard = guardWith({ addresses: [addressAt(await freePort()), agent.url], fetch: own as never })
+    await guard.write('ledger', 1n, 'entry')
+    expect(written(agent)).toBe(1)
+  })
+})
+
 describe('a Consul object', () => {
   it('lends its token, datacenter and partition, and none of its defaults for reads, which would be stale', async () => {
     const agent = await agentThat((_, response) => response.end('{}'))

@@ -19,6 +19,22 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'a guard rejects a token that may read, but not write, the key as unauthorised',
   },
   {
+    title: 'guard: a write without an answer is sent to the next agent, too',
+    file: 'src/http/consul-client.ts',
+    find: '      if (request.once === true && !isUnsent(last)) break\n',
+    replace: '',
+    test: 'test/transports.test.ts',
+    name: 'is sent once, also where the agent answers that it lost its leader',
+  },
+  {
+    title: 'guard: a write is sent again after the end of its connection',
+    file: 'src/http/consul-transport.ts',
+    find: 'return !once && (',
+    replace: 'return (',
+    test: 'test/transports.test.ts',
+    name: 'is sent once, also where the agent ends the connection',
+  },
+  {
     title: 'tokens: the next grant takes the index, although the last token is larger',
     file: 'src/standing.ts',
     find: 'return last > BigInt(entry.modifyIndex) ? last + 1n : undefined',

@@ -1,5 +1,6 @@
 import { type Clock, LeaseUnavailableError, systemClock } from '@leasehold/core'
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
+import { isUnconnected } from '@leasehold/core/store-kit'
 import { addressesIn, type ConsulClusterOptions, transportOf } from '../cluster-options.js'
 import { unanswered } from '../failure-of.js'
 import type { ConsulAnswer } from './consul-answer.js'
@@ -28,7 +29,7 @@ export class ConsulClient {
 
   /**
    * Resolves with the answer, whatever its status. An agent that cannot be reached, is silent for its part of the time
-   * limit, or answers with a 5xx, is replaced by the next one: so every request must be one that may be applied twice.
+   * limit, or answers with a 5xx, is replaced by the next one: so a request that must not be applied twice needs `once`.
    * Rejects with the reason of the abort, or with a `LeaseUnavailableError` if no agent answers.
    */
   async send(request: ConsulRequest, call: StoreCall): Promise<ConsulAnswer> {
@@ -43,6 +44,7 @@ export class ConsulClient {
         return last
       }
       if (this.#preferred === place) this.#preferred = (place + 1) % this.#addresses.length
+      if (request.once === true && !isUnsent(last)) break
     }
     if (last instanceof Error) throw last
     return last as ConsulAnswer
@@ -78,4 +80,9 @@ export class ConsulClient {
       unlisten()
     }
   }
+}
+
+/** Whether the request certainly did not reach the agent. An agent that answers with a 5xx may have passed it on. */
+function isUnsent(last: ConsulAnswer | Error): boolean {
+  return last instanceof Error && isUnconnected(last.cause)
 }

@@ -9,6 +9,8 @@ export interface ConsulRequest {
   readonly body?: string
   /** Whether the agent answers only after a change. Such requests have connections of their own. */
   readonly blocking?: boolean
+  /** Whether it must not be applied twice: it is sent again only if it certainly did not arrive. */
+  readonly once?: boolean
 }
 
 /** What every request has. */
@@ -31,8 +33,10 @@ export function targetOf(address: URL, { path, query }: ConsulRequest, common: S
   return `${address.pathname.replace(/\/$/, '')}/v1${path}${search === '' ? '' : `?${search}`}`
 }
 
-/** Whether the agent had closed the kept connection on which the request was sent. */
-export function isStale(error: NodeJS.ErrnoException): boolean {
-  const { code } = error
-  return code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET'
+/**
+ * Whether to send the request again, because the agent had probably closed the kept connection on which it was sent. The agent
+ * may have ended after it got the request, too.
+ */
+export function isWorthRepeating({ once = false }: ConsulRequest, { code }: NodeJS.ErrnoException): boolean {
+  return !once && (code === 'ECONNRESET' || code === 'EPIPE' || code === 'UND_ERR_SOCKET')
 }

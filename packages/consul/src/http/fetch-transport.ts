@@ -1,7 +1,13 @@
 import { AbortableCall, type StoreCall } from '@leasehold/core/store'
 import { untilAborted } from '@leasehold/core/store-kit'
 import type { ConsulAnswer } from './consul-answer.js'
-import { type ConsulRequest, type ConsulTransport, isStale, type Standing, targetOf } from './consul-transport.js'
+import {
+  type ConsulRequest,
+  type ConsulTransport,
+  isWorthRepeating,
+  type Standing,
+  targetOf,
+} from './consul-transport.js'
 
 /** A `fetch` of the user: that of Node, of undici, or a function around one of them. */
 export type FetchLike = (url: string, init: FetchInit) => Promise<FetchAnswer>
@@ -61,7 +67,7 @@ export class FetchTransport implements ConsulTransport {
     }
     const answer = await this.#fetch(url, init).catch((error: unknown) => {
       const cause = causeOf(error)
-      if (call.aborted || !isStale(cause)) throw cause
+      if (call.aborted || !isWorthRepeating(request, cause)) throw cause
       // As with kept connections of ours.
       return this.#fetch(url, init).catch((again: unknown) => {
         throw causeOf(again)

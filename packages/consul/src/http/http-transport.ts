@@ -4,7 +4,13 @@ import { text } from 'node:stream/consumers'
 import { urlToHttpOptions } from 'node:url'
 import type { StoreCall } from '@leasehold/core/store'
 import type { ConsulAnswer } from './consul-answer.js'
-import { type ConsulRequest, type ConsulTransport, isStale, type Standing, targetOf } from './consul-transport.js'
+import {
+  type ConsulRequest,
+  type ConsulTransport,
+  isWorthRepeating,
+  type Standing,
+  targetOf,
+} from './consul-transport.js'
 
 /** An idle connection is closed after this time, in milliseconds. */
 const LONGEST_IDLE = 60_000
@@ -61,7 +67,8 @@ export class HttpTransport implements ConsulTransport {
           text(response).then((said) => resolve({ status: response.statusCode ?? 0, text: said, index }), reject)
         })
         sent.on('error', (error) => {
-          if (sent.reusedSocket && isStale(error) && !call.aborted) resolve(this.exchange(address, request, call))
+          if (sent.reusedSocket && isWorthRepeating(request, error) && !call.aborted)
+            resolve(this.exchange(address, request, call))
           else reject(error)
         })
         sent.end(body)
