@@ -91,7 +91,8 @@ export class KubernetesGuard implements FencingGuard {
     const object = objectIn(read, name, { verb: 'get', ...request })
     fence.check(object.metadata.annotations?.[TOKEN_ANNOTATION])
     const body = stamped(object, change(object), fence.token)
-    const written = await this.#client.send({ method: 'PUT', path, body }, call)
+    // If the first of two copies is applied, the refusal of the second would call for the same change again.
+    const written = await this.#client.send({ method: 'PUT', path, body, once: true }, call)
     return written.status === 409 ? undefined : objectIn(written, name, { verb: 'update', ...request })
   }
 }

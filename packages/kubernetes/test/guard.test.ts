@@ -39,6 +39,23 @@ describe('a guarded object', () => {
     expect(data()).toEqual({ colour: 'colour of 12' })
   })
 
+  it('is changed once where the connection ends before the answer, and the outcome is unknown', async () => {
+    const { server, guard, data } = await setUp()
+    let isOver = false
+    server.disturb = ({ method }) => {
+      if (isOver || method !== 'PUT') return undefined
+      isOver = true
+      return { drop: true, applied: true }
+    }
+    const counted = guard.transact(settings, 7n, (object) => {
+      const { count = 0 } = Object((object as { data?: unknown }).data) as { count?: number }
+      return { ...object, data: { count: count + 1 } }
+    })
+    await expect(counted).rejects.toThrow(LeaseUnavailableError)
+    await expect(counted).rejects.toThrow('The request may have been applied')
+    expect(data()).toEqual({ count: 1 })
+  })
+
   it('is not written by a holder that has lost its lease without noticing', async () => {
     const { server, guard, data } = await setUp()
     const store = await openStore(server.port)

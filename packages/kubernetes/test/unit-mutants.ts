@@ -20,6 +20,14 @@ export const unitMutants: readonly UnitMutant[] = [
     name: 'is not taken over after the shorter duration of the Go elector',
   },
   {
+    title: 'guard: a write is sent again after the end of its connection',
+    file: 'src/api/api-connection.ts',
+    find: 'if (isStale && request.once !== true)',
+    replace: 'if (isStale)',
+    test: 'test/guard.test.ts',
+    name: 'is changed once where the connection ends before the answer',
+  },
+  {
     title: 'requests: a heartbeat waits behind the requests of claims',
     file: 'src/api/api-client.ts',
     find: "this.#requests.enter(request.method !== 'GET', call)",

@@ -23,8 +23,8 @@ export class ApiConnection {
   readonly #open = new Set<ClientRequest>()
 
   /**
-   * Resolves with the head of the answer. Repeats the request on a new connection if the server had closed the kept one.
-   * Rejects with the reason of the abort, or with a `LeaseUnavailableError` if no answer comes.
+   * Resolves with the head of the answer. Repeats the request on a new connection if the server had closed the kept one,
+   * unless it is to be sent `once`. Rejects with the reason of the abort, or with a `LeaseUnavailableError` if no answer comes.
    */
   async send(
     config: KubeConfigLike,
@@ -51,8 +51,8 @@ export class ApiConnection {
         unlisten()
         if (call.aborted) return
         // The server had closed the connection. Every write is conditional on a version or on a missing object, so it can be repeated.
-        if (sent.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(String(error.code)))
-          resolve(this.send(config, request, 'own', call))
+        const isStale = sent.reusedSocket && ['ECONNRESET', 'EPIPE'].includes(String(error.code))
+        if (isStale && request.once !== true) resolve(this.send(config, request, 'own', call))
         else reject(unanswered(error))
       })
       sent.end(request.body === undefined ? undefined : JSON.stringify(request.body))

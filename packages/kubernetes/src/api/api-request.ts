@@ -5,6 +5,8 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string>>
   /** Sent as JSON. */
   readonly body?: object
+  /** Whether it is sent on one connection only, so that a refusal is never that of a second copy. */
+  readonly once?: boolean
 }
 
 /** A kind of object, with its names in paths and in RBAC. */
