@@ -94,7 +94,8 @@ export class RedisGuard implements FencingGuard {
    * writes other keys of its slot. Resolves with the result.
    *
    * A command that fails leaves the fence as it was. Redis does not undo what a script has written before it fails: the fence
-   * then keeps the new token. Throws a `LeaseConfigurationError` for a command with more than 7,900 arguments.
+   * then keeps the new token. ioredis sends a command again if the connection ends before the answer comes: it may run twice.
+   * Throws a `LeaseConfigurationError` for a command with more than 7,900 arguments.
    */
   async transact(
     key: string,
