@@ -62,7 +62,8 @@ export class AzureBlobGuard implements FencingGuard {
 
   /**
    * Writes a blob by any operation of the SDK that takes conditions and metadata. Calls `work` again when another writer was
-   * faster. Other errors of `work` pass through unchanged, and the token of the blob stays.
+   * faster; also after a write of its own whose answer was lost, because the SDK sends that again, and is refused. Other errors
+   * of `work` pass through unchanged, and the token of the blob stays.
    *
    * `delete` and `deleteIfExists` of the client in `work` leave an empty blob, like {@link AzureBlobGuard.delete}.
    */
