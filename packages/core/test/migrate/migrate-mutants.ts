@@ -151,20 +151,12 @@ export const migrateMutants: readonly UnitMutant[] = [
     name: 'is not lost with the process that wrote it',
   },
   {
-    title: 'migrate: waiters listen to both stores',
-    file: 'src/migrate/turns.ts',
-    find: "const counts = of === waiter.refusedBy || (of === 'to' && waiter.asking > 0)",
-    replace: 'const counts = of !== undefined',
-    test: 'test/migrate/waiting.test.ts',
-    name: 'ask seldom',
-  },
-  {
     title: 'migrate: waiters listen to the old store only',
     file: 'src/migrate/turns.ts',
     find: 'for (const waiter of this.#of(name, grantId)) waiter.refusedBy = role',
     replace: 'void role',
     test: 'test/migrate/waiting.test.ts',
-    name: 'that the new store refuses',
+    name: 'are served between new processes that hold one after the other',
   },
   {
     title: 'migrate: a challenger sees the record of the new store only when the old one has granted',
