@@ -100,7 +100,7 @@ export class ConsulGuard implements FencingGuard {
     // Writes under the same token do not get in the way of each other.
     const own = seen?.token === String(token) ? [unchanged(fenceKey, seen)] : [unchanged(fenceKey, seen), stored]
     const body = transaction([...own, ...operations.map((operation) => JSON.stringify(operation))])
-    // Of two copies, a late one would replace what the same holder has written since.
+    // A second copy could arrive late, and replace what the same holder has written since.
     const answer = await this.#client.send({ method: 'PUT', path: '/txn', body, once: true }, call)
     if (answer.status === 200) return true
     const { Errors } = Object(bodyOf(answer)) as { Errors?: readonly { OpIndex?: number; What?: string }[] }

@@ -20,8 +20,8 @@ export interface GuardOptions {
  * `LeaseLostError` (reason `taken`). The check of the token, the new token and the write are one step. Errors of the user's
  * own work pass through unchanged. A class that implements it is named as its store: `RedisGuard`, `PostgresGuard`.
  *
- * A guard sends a write again only if the first copy certainly had no effect: of two copies, a late one would replace what the
- * same holder has written since. If the outcome is unknown, the call rejects with a `LeaseUnavailableError`.
+ * A guard sends a write again only if the first copy certainly had no effect. A second copy could arrive late, and replace
+ * what the same holder has written since. If the outcome is unknown, the call rejects with a `LeaseUnavailableError`.
  *
  * The methods take the resource first and the token second. `resource` is the name of the data by which its writers know it:
  * a key, the name of a blob, the path of an object, or any text where the guard does not write the data itself. Each method
